@@ -1,0 +1,245 @@
+"""Renders in a process of its own, which is stopped when a template takes too much.
+
+Theory of operation.  Jinja's sandbox guards attributes, neither time nor memory: a loop of four million steps or a
+string of a gigabyte is legal.  So templates are rendered by a child process under limits (:class:`Limits`).
+
+* The child starts at the first render, imports jinja2 and nothing heavier, and stays: it keeps compiled templates.
+* Requests go out in batches, answers come back one by one, in order; both are lines of JSON, never pickles, so a
+  template that takes the child over can send text and nothing else.  Answers are checked as untrusted input.
+* A watchdog thread kills the child when one answer takes longer than ``Limits.seconds``.  The number of answers
+  tells which request was at work: it alone gets the failure, a new child does the rest.
+* A template that has the child killed ``Limits.kills`` times is not tried again by this worker, so that a hostile
+  template costs a bounded time whatever the number of requests; ``Limits.batch_seconds`` bounds a whole call.
+* Equal requests are rendered once: outcomes are kept, by template and request, up to `CACHE_CHARS` characters.
+
+`InProcessRenderer` has the same interface and no protection but the output limit: for trusted templates and tests.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Protocol, TypeAlias
+
+from analyzer.render.outcome import Outcome, Rendered, RenderFailure, RenderRequest
+from analyzer.render.process import ChildProcess
+
+CACHE_CHARS: Final = 16_000_000
+BATCH_REQUESTS: Final = 256
+BATCH_CHARS: Final = 4_000_000
+
+_Key: TypeAlias = tuple[bool, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one template may take.
+
+    ``seconds``: wall clock for one render, compiling included.  ``batch_seconds``: wall clock for one call of
+    ``render``.  ``memory_bytes``: address space of the child, its interpreter included (about 40 MB), where the
+    platform can limit it.  ``output_chars``: characters of one render.  ``kills``: how often one template may have
+    the child killed before it is refused.
+    """
+
+    seconds: float = 5.0
+    batch_seconds: float = 120.0
+    memory_bytes: int = 512 * 1024 * 1024
+    output_chars: int = 4_000_000
+    kills: int = 3
+
+
+DEFAULT_LIMITS: Final = Limits()
+
+
+class Renderer(Protocol):
+    """Anything that renders: `RenderWorker`, `InProcessRenderer`, or a test's own."""
+
+    def render(
+        self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
+    ) -> list[Outcome]:
+        """One outcome for each request, in order; ``mutable`` lets the template change lists and mappings."""
+        ...
+
+
+class OutcomeCache:
+    """Outcomes by template and request, the oldest dropped when more than ``limit`` characters are kept."""
+
+    def __init__(self, limit: int = CACHE_CHARS) -> None:
+        self._limit = limit
+        self._size = 0
+        self._kept: OrderedDict[_Key, Outcome] = OrderedDict()
+
+    def get(self, key: _Key) -> Outcome | None:
+        """The outcome, if it is kept."""
+        return self._kept.get(key)
+
+    def put(self, key: _Key, outcome: Outcome) -> None:
+        """Keeps an outcome; what depends on the moment (a kill) is not kept."""
+        if isinstance(outcome, RenderFailure) and outcome.kind in ("timeout", "memory", "crash"):
+            return
+        self._kept[key] = outcome
+        self._size += _weight(key, outcome)
+        while self._size > self._limit:
+            self._size -= _weight(*self._kept.popitem(last=False))
+
+
+def _weight(key: _Key, outcome: Outcome) -> int:
+    return len(key[2]) + len(outcome.text if isinstance(outcome, Rendered) else outcome.message)
+
+
+class InProcessRenderer:
+    """Renders in this process.
+
+    Only for templates that are trusted: nothing stops an endless loop.  Each request is rendered from a fresh copy.
+    """
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
+        self._compiled: dict[tuple[bool, str], Any] = {}
+        self._cache = OutcomeCache()
+
+    def render(
+        self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
+    ) -> list[Outcome]:
+        """See `Renderer`."""
+        return [self._render(source, request.encode(), mutable) for request in requests]
+
+    def _render(self, source: str, encoded: str, mutable: bool) -> Outcome:
+        from analyzer.render.environment import compile_template, render_compiled
+
+        key = (mutable, source, encoded)
+        outcome = self._cache.get(key)
+        if outcome is None:
+            compiled = self._compiled.get(key[:2])
+            if compiled is None:
+                compiled = self._compiled[key[:2]] = compile_template(source, mutable=mutable)
+            if isinstance(compiled, RenderFailure):
+                return compiled
+            outcome = render_compiled(compiled, json.loads(encoded), limit=self._limits.output_chars)
+            self._cache.put(key, outcome)
+        return outcome
+
+
+class RenderWorker:
+    """Renders in a child process; a context manager, and safe to share between threads.
+
+    Raises `UsageError` when the child cannot be started at all (jinja2 missing, a memory limit below what the
+    interpreter needs).
+    """
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
+        self._child: ChildProcess | None = None
+        self._lock = threading.Lock()
+        self._cache = OutcomeCache()
+        self._kills: dict[tuple[bool, str], int] = {}
+        self.starts = 0
+        """How many children have been started: 1, and one more after each kill."""
+
+    def __enter__(self) -> RenderWorker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the child; the next render starts a new one."""
+        with self._lock:
+            self._stop()
+
+    def render(
+        self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
+    ) -> list[Outcome]:
+        """One outcome for each request, in order; raises `UsageError` for a request that is not plain JSON."""
+        encoded = [request.encode() for request in requests]
+        with self._lock:
+            known: dict[str, Outcome] = {}
+            for text in dict.fromkeys(encoded):
+                kept = self._cache.get((mutable, source, text))
+                if kept is not None:
+                    known[text] = kept
+            self._render_all(
+                source, mutable, [text for text in dict.fromkeys(encoded) if text not in known], known
+            )
+        return [known[text] for text in encoded]
+
+    def _render_all(self, source: str, mutable: bool, todo: list[str], known: dict[str, Outcome]) -> None:
+        """Renders ``todo`` into ``known``, with as many children as it takes."""
+        ends = time.monotonic() + self._limits.batch_seconds
+        done = 0
+        try:
+            while done < len(todo):
+                refusal = self._refusal((mutable, source), ends)
+                if refusal is not None:
+                    known.update(dict.fromkeys(todo[done:], refusal))
+                    return
+                batch = _first_batch(todo, done)
+                for text, outcome in zip(batch, self._exchange(source, mutable, batch, ends), strict=False):
+                    known[text] = outcome
+                    self._cache.put((mutable, source, text), outcome)
+                    done += 1
+        except BaseException:  # an interrupt leaves answers under way: a fresh child next time
+            self._stop()
+            raise
+
+    def _refusal(self, template: tuple[bool, str], ends: float) -> RenderFailure | None:
+        if self._kills.get(template, 0) >= self._limits.kills:
+            return RenderFailure(
+                "timeout", f"not tried: its template was stopped {self._limits.kills} times before"
+            )
+        if time.monotonic() >= ends:
+            return RenderFailure("timeout", f"not tried: the batch took {self._limits.batch_seconds:g} s")
+        return None
+
+    def _exchange(self, source: str, mutable: bool, batch: list[str], ends: float) -> list[Outcome]:
+        """The outcomes of the batch as far as one child gets; the last may be the failure that ended it."""
+        outcomes: list[Outcome] = []
+        child = self._running()
+        child.send(source, batch, mutable=mutable)
+        while len(outcomes) < len(batch):
+            left = ends - time.monotonic()
+            if left <= 0 or (outcomes and child.gone):
+                self._stop()  # nobody's fault: the batch is over, or the kill came just after an answer
+                break
+            answer = None if child.gone else child.receive(min(self._limits.seconds, left))
+            outcomes.append(child.post_mortem() if answer is None else answer)
+            if answer is None or (isinstance(answer, RenderFailure) and answer.kind == "memory"):
+                self._stop()
+                self._kills[mutable, source] = self._kills.get((mutable, source), 0) + 1
+                break
+        return outcomes
+
+    def _running(self) -> ChildProcess:
+        if self._child is not None and not self._child.alive():
+            self._stop()
+        if self._child is None:
+            self._child = ChildProcess(
+                memory_bytes=self._limits.memory_bytes,
+                cpu_seconds=math.ceil(self._limits.batch_seconds),
+                output_chars=self._limits.output_chars,
+            )
+            self.starts += 1
+        return self._child
+
+    def _stop(self) -> None:
+        if self._child is not None:
+            self._child.stop()
+            self._child = None
+
+
+def _first_batch(todo: list[str], start: int) -> list[str]:
+    """The requests from ``start`` on that go out together: at least one, within `BATCH_REQUESTS` and `BATCH_CHARS`."""
+    size = 0
+    for end in range(start, min(len(todo), start + BATCH_REQUESTS)):
+        size += len(todo[end])
+        if size > BATCH_CHARS and end > start:
+            return todo[start:end]
+    return todo[start : start + BATCH_REQUESTS]
