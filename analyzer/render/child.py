@@ -10,10 +10,13 @@ Started by :mod:`analyzer.render.worker`, which gives the limits as arguments; e
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import resource
 import sys
 from collections import OrderedDict
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import jinja2
@@ -82,38 +85,28 @@ def _encode(outcome: Outcome) -> bytes:
 def _take_output() -> BinaryIO:
     """The pipe to the parent, kept apart from standard output so that nothing else can be written to it."""
     pipe = os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "wb") as nowhere:
+    with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
     return pipe
 
 
 def _limit_process(memory_bytes: int) -> None:
-    """Lowers what the process may take, as far as the platform lets it."""
-    try:
-        import resource
-    except ImportError:  # not a POSIX system: the parent's clock is the only limit there
-        return
-    for name, value in (
-        ("RLIMIT_AS", memory_bytes),
-        ("RLIMIT_CORE", 0),
-        ("RLIMIT_FSIZE", 0),
-        ("RLIMIT_NOFILE", 32),
-    ):
-        try:
-            kind = getattr(resource, name)
-            _, hard = resource.getrlimit(kind)
-            allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(kind, (allowed, allowed))
-        except (AttributeError, ValueError, OSError):
-            continue
+    """Lowers what the process may take: memory, core dumps, written files, open files."""
+    _lower(resource.RLIMIT_AS, memory_bytes)
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_NOFILE, 32)
+
+
+def _lower(limit: int, value: int) -> None:
+    _, hard = resource.getrlimit(limit)
+    allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    with contextlib.suppress(ValueError, OSError):  # some systems do not limit address space
+        resource.setrlimit(limit, (allowed, allowed))
 
 
 def _limit_cpu(seconds: int) -> None:
-    """Moves the soft CPU limit ahead, so that a process whose parent is gone ends by itself."""
-    try:
-        import resource
-    except ImportError:
-        return
+    """Moves the soft limit of CPU time ahead, so that a process whose parent is gone ends by itself."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(usage.ru_utime + usage.ru_stime) + seconds + 1
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, Final, NoReturn
+from typing import Any, ClassVar, Final, NoReturn
 
 import jinja2
 from jinja2 import nodes
@@ -37,7 +37,7 @@ from jinja2.utils import Namespace
 
 from analyzer.render.outcome import FailureKind, Outcome, Rendered, RenderFailure
 
-FIXED_NOW: Final = datetime(2031, 10, 14, 9, 26, 53)
+FIXED_NOW: Final = datetime(2031, 10, 14, 9, 26, 53)  # noqa: DTZ001  (naive, as the reference's clock)
 """The time that ``strftime_now`` tells: a Tuesday, and no two of its parts are the same number."""
 
 MESSAGE_LIMIT: Final = 2_000
@@ -51,7 +51,7 @@ class RefusedByTemplate(jinja2.TemplateError):
 class _GenerationTag(Extension):
     """``{% generation %}…{% endgeneration %}``: renders its body, as a call block."""
 
-    tags = {"generation"}
+    tags: ClassVar[set[str]] = {"generation"}
 
     def parse(self, parser: Parser) -> nodes.Node:
         line = next(parser.stream).lineno
@@ -103,10 +103,10 @@ def _strftime_now(format: str) -> str:  # noqa: A002  (templates may name the ar
 
 def _tojson(
     x: Any,
-    ensure_ascii: bool = False,
+    ensure_ascii: bool = False,  # noqa: FBT001, FBT002  (templates may pass it by place)
     indent: int | str | None = None,
     separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
+    sort_keys: bool = False,  # noqa: FBT001, FBT002
 ) -> str:
     return json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 

@@ -34,7 +34,8 @@ CACHE_CHARS: Final = 16_000_000
 BATCH_REQUESTS: Final = 256
 BATCH_CHARS: Final = 4_000_000
 
-_Key: TypeAlias = tuple[bool, str, str]
+_TemplateKey: TypeAlias = tuple[bool, str]  # mutable, source
+_Key: TypeAlias = tuple[bool, str, str]  # and the request's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,27 +102,27 @@ class InProcessRenderer:
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self._limits = limits
-        self._compiled: dict[tuple[bool, str], Any] = {}
+        self._compiled: dict[_TemplateKey, Any] = {}
         self._cache = OutcomeCache()
 
     def render(
         self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
     ) -> list[Outcome]:
         """See `Renderer`."""
-        return [self._render(source, request.encode(), mutable) for request in requests]
+        return [self._render((mutable, source, request.encode())) for request in requests]
 
-    def _render(self, source: str, encoded: str, mutable: bool) -> Outcome:
-        from analyzer.render.environment import compile_template, render_compiled
+    def _render(self, key: _Key) -> Outcome:
+        # Imported here so that a program with a worker does without jinja2.
+        from analyzer.render.environment import compile_template, render_compiled  # noqa: PLC0415
 
-        key = (mutable, source, encoded)
         outcome = self._cache.get(key)
         if outcome is None:
             compiled = self._compiled.get(key[:2])
             if compiled is None:
-                compiled = self._compiled[key[:2]] = compile_template(source, mutable=mutable)
+                compiled = self._compiled[key[:2]] = compile_template(key[1], mutable=key[0])
             if isinstance(compiled, RenderFailure):
                 return compiled
-            outcome = render_compiled(compiled, json.loads(encoded), limit=self._limits.output_chars)
+            outcome = render_compiled(compiled, json.loads(key[2]), limit=self._limits.output_chars)
             self._cache.put(key, outcome)
         return outcome
 
@@ -138,11 +139,11 @@ class RenderWorker:
         self._child: ChildProcess | None = None
         self._lock = threading.Lock()
         self._cache = OutcomeCache()
-        self._kills: dict[tuple[bool, str], int] = {}
+        self._kills: dict[_TemplateKey, int] = {}
         self.starts = 0
         """How many children have been started: 1, and one more after each kill."""
 
-    def __enter__(self) -> RenderWorker:
+    def __enter__(self) -> RenderWorker:  # noqa: PYI034  (typing.Self is newer than 3.10)
         return self
 
     def __exit__(
@@ -159,6 +160,7 @@ class RenderWorker:
         self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
     ) -> list[Outcome]:
         """One outcome for each request, in order; raises `UsageError` for a request that is not plain JSON."""
+        template = (mutable, source)
         encoded = [request.encode() for request in requests]
         with self._lock:
             known: dict[str, Outcome] = {}
@@ -171,26 +173,26 @@ class RenderWorker:
             )
         return [known[text] for text in encoded]
 
-    def _render_all(self, source: str, mutable: bool, todo: list[str], known: dict[str, Outcome]) -> None:
+    def _render_all(self, template: _TemplateKey, todo: list[str], known: dict[str, Outcome]) -> None:
         """Renders ``todo`` into ``known``, with as many children as it takes."""
         ends = time.monotonic() + self._limits.batch_seconds
         done = 0
         try:
             while done < len(todo):
-                refusal = self._refusal((mutable, source), ends)
+                refusal = self._refusal(template, ends)
                 if refusal is not None:
                     known.update(dict.fromkeys(todo[done:], refusal))
                     return
                 batch = _first_batch(todo, done)
-                for text, outcome in zip(batch, self._exchange(source, mutable, batch, ends), strict=False):
+                for text, outcome in zip(batch, self._exchange(template, batch, ends), strict=False):
                     known[text] = outcome
-                    self._cache.put((mutable, source, text), outcome)
+                    self._cache.put((*template, text), outcome)
                     done += 1
         except BaseException:  # an interrupt leaves answers under way: a fresh child next time
             self._stop()
             raise
 
-    def _refusal(self, template: tuple[bool, str], ends: float) -> RenderFailure | None:
+    def _refusal(self, template: _TemplateKey, ends: float) -> RenderFailure | None:
         if self._kills.get(template, 0) >= self._limits.kills:
             return RenderFailure(
                 "timeout", f"not tried: its template was stopped {self._limits.kills} times before"
@@ -199,11 +201,11 @@ class RenderWorker:
             return RenderFailure("timeout", f"not tried: the batch took {self._limits.batch_seconds:g} s")
         return None
 
-    def _exchange(self, source: str, mutable: bool, batch: list[str], ends: float) -> list[Outcome]:
+    def _exchange(self, template: _TemplateKey, batch: list[str], ends: float) -> list[Outcome]:
         """The outcomes of the batch as far as one child gets; the last may be the failure that ended it."""
         outcomes: list[Outcome] = []
         child = self._running()
-        child.send(source, batch, mutable=mutable)
+        child.send(template[1], batch, mutable=template[0])
         while len(outcomes) < len(batch):
             left = ends - time.monotonic()
             if left <= 0 or (outcomes and child.gone):
@@ -213,7 +215,7 @@ class RenderWorker:
             outcomes.append(child.post_mortem() if answer is None else answer)
             if answer is None or (isinstance(answer, RenderFailure) and answer.kind == "memory"):
                 self._stop()
-                self._kills[mutable, source] = self._kills.get((mutable, source), 0) + 1
+                self._kills[template] = self._kills.get(template, 0) + 1
                 break
         return outcomes
 
