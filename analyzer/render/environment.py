@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, ClassVar, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import jinja2
 from jinja2 import nodes
@@ -51,7 +51,7 @@ class RefusedByTemplate(jinja2.TemplateError):
 class _GenerationTag(Extension):
     """``{% generation %}…{% endgeneration %}``: renders its body, as a call block."""
 
-    tags: ClassVar[set[str]] = {"generation"}
+    tags = {"generation"}  # noqa: RUF012  (declared by the base class)
 
     def parse(self, parser: Parser) -> nodes.Node:
         line = next(parser.stream).lineno

@@ -163,14 +163,9 @@ class RenderWorker:
         template = (mutable, source)
         encoded = [request.encode() for request in requests]
         with self._lock:
-            known: dict[str, Outcome] = {}
-            for text in dict.fromkeys(encoded):
-                kept = self._cache.get((mutable, source, text))
-                if kept is not None:
-                    known[text] = kept
-            self._render_all(
-                source, mutable, [text for text in dict.fromkeys(encoded) if text not in known], known
-            )
+            kept = {text: self._cache.get((*template, text)) for text in encoded}
+            known = {text: outcome for text, outcome in kept.items() if outcome is not None}
+            self._render_all(template, [text for text in kept if text not in known], known)
         return [known[text] for text in encoded]
 
     def _render_all(self, template: _TemplateKey, todo: list[str], known: dict[str, Outcome]) -> None:
