@@ -1,0 +1,94 @@
+"""What a spec says about its own literals: those that hostile values quote, and how ids are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzer.spec.model import CallsSegment, JsonLayout, Layout, SequenceLayout, Spec
+from analyzer.spec.parts import ArgumentsSlot, Codec, IdSlot, JsonCodec, JsonTextCodec
+
+DEFAULT_ID: str = "functions.{name}:{index}"
+"""How an id that has to hold the name is made when the spec does not say."""
+
+
+def layout_parts(layout: Layout) -> Iterator[object]:
+    """The parts of a layout, its opener and closer included."""
+    if isinstance(layout, JsonLayout):
+        yield layout.open
+        yield from layout.parts
+        yield layout.close
+    else:
+        yield from layout.parts
+
+
+def arguments_slot(layout: Layout) -> ArgumentsSlot | None:
+    """The arguments slot of a layout, None for a JSON layout without parts."""
+    return next((part for part in layout_parts(layout) if isinstance(part, ArgumentsSlot)), None)
+
+
+def string_codec(layout: Layout) -> Codec:
+    """How a layout writes a string argument."""
+    if isinstance(layout, JsonLayout):
+        return JsonCodec() if layout.arguments_codec == "json" else JsonTextCodec()
+    slot = arguments_slot(layout)
+    if slot is not None and slot.codecs is not None:
+        return slot.codecs.string
+    return slot.codec if slot is not None and slot.codec is not None else JsonCodec()
+
+
+def own_literal(spec: Spec) -> str:
+    """A literal of the format that JSON strings can quote; empty where values are not JSON."""
+    calls = spec.calls
+    if calls is None or any(not isinstance(string_codec(layout), JsonCodec) for layout in calls.layouts):
+        return ""
+    return next((text for text in _candidates(calls) if len(text.strip()) > 1), "").strip()
+
+
+def _candidates(calls: CallsSegment) -> Iterator[str]:
+    first = calls.layouts[0]
+    literals = [part for part in layout_parts(first) if isinstance(part, str)]
+    if isinstance(first, JsonLayout):
+        yield from (first.close, calls.close, first.open, calls.open)
+    else:
+        yield from (
+            literals[-1] if literals else "",
+            calls.close,
+            literals[0] if literals else "",
+            calls.open,
+        )
+    if calls.end is not None:
+        yield calls.end.literal
+
+
+def writes_ids(spec: Spec) -> bool:
+    """Whether the canonical layout writes ids."""
+    calls = spec.calls
+    if calls is None:
+        return False
+    first = calls.layouts[0]
+    if isinstance(first, JsonLayout) and first.id is not None:
+        return True
+    return any(isinstance(part, IdSlot) for part in layout_parts(first))
+
+
+def identity_pattern(spec: Spec) -> tuple[str, int] | None:
+    """The pattern and the first index of ids that are made of the name and a counter, None when ids are free."""
+    calls = spec.calls
+    if calls is None:
+        return None
+    for part in layout_parts(calls.layouts[0]):
+        if isinstance(part, IdSlot) and part.pattern is not None:
+            return part.pattern, part.start
+    if name_comes_from_id(spec):
+        overlaid = (addition.id_pattern for addition in spec.overlays if addition.id_pattern)
+        return next(overlaid, DEFAULT_ID), 0
+    return None
+
+
+def name_comes_from_id(spec: Spec) -> bool:
+    """Whether calls hold no name but the one inside their id."""
+    calls = spec.calls
+    if calls is None or not isinstance(calls.layouts[0], SequenceLayout):
+        return False
+    kinds = {part.slot for part in calls.layouts[0].parts if not isinstance(part, str)}
+    return "name" not in kinds
