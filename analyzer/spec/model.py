@@ -1,4 +1,4 @@
-"""The format spec: what one chat template's assistant turns look like, as data.
+r"""The format spec: what one chat template's assistant turns look like, as data.
 
 A spec holds nothing about a model, only about a format. Inference writes it, people read and edit it, the runtime, the
 exporters and the server plug-ins load it. The models here are its only definition; the JSON Schema and the documentation are
@@ -7,18 +7,19 @@ made from them.
 A turn is `prompt  segment*  end`. The generation prompt has written the turn's header and perhaps more (the *prefill*);
 segments may come in any order and number, `segments` lists them in the order in which the template writes them.
 
-    header            <|im_start|>assistant\\n
-    reasoning         open  <think>\\n       value   close  \\n</think>\\n\\n
+    header            <|im_start|>assistant\n
+    reasoning         open  <think>\n       value   close  \n</think>\n\n
     content           open                   value   close  (a line break when calls follow)
     calls             open  call separator call ...  close
     end               <|im_end|>
 """
+# ruff: noqa: RUF012 - pydantic copies the defaults, and frozen models do not change them
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from analyzer.spec.parts import Frozen, Part
 
@@ -48,12 +49,12 @@ class InputFacts(Frozen):
     """The message fields that the template reads reasoning from, in order of preference."""
     system: Literal["accepted", "merged", "refused"] = "accepted"
     roles_refused: tuple[str, ...] = ()
-    parallel_calls: bool = True
+    parallel_calls: StrictBool = True
     variables: dict[str, Scalar] = {}
     """Variables without which the template does not render, with the value used."""
     settings: dict[str, tuple[Scalar, ...]] = {}
     """Variables that change the generation prompt, with the values tried."""
-    mutable: bool = False
+    mutable: StrictBool = False
     """True: the template changes its input (`list.append`) and needs the mutable sandbox."""
 
 
@@ -71,7 +72,7 @@ class End(Frozen):
     """What ends a message. `stop`: the model stops generating there, so a server may treat it as a stop string."""
 
     literal: str = Field(min_length=1)
-    stop: bool = True
+    stop: StrictBool = True
 
 
 When: TypeAlias = Literal["any", "alone", "beside_calls"]
@@ -137,7 +138,9 @@ class SequenceLayout(Frozen):
         kinds = [part.slot for part in self.parts if not isinstance(part, str)]
         named = "name" in kinds or "id" in kinds
         if not named or kinds.count("arguments") != 1:
-            raise ValueError("a sequence layout has a name slot (or an id slot) and exactly one arguments slot")
+            raise ValueError(
+                "a sequence layout has a name slot (or an id slot) and exactly one arguments slot"
+            )
         return self
 
 
@@ -151,9 +154,9 @@ class CallsSegment(Frozen):
     open: str = ""
     close: str = ""
     separator: str = ""
-    array: bool = False
+    array: StrictBool = False
     """True: `open` ends with `[`, `close` begins with `]`, the calls are the elements of one JSON array."""
-    parallel: bool = True
+    parallel: StrictBool = True
     layouts: tuple[Layout, ...] = Field(min_length=1)
     """The first is the canonical one; the others are further spellings of the same template."""
     end: End | None = None
@@ -168,7 +171,7 @@ class Turn(Frozen):
     prompts: tuple[Prompt, ...] = ()
     header: str = ""
     """What opens the assistant's message, such as `<|im_start|>assistant\\n`; every prompt begins with it or stops inside it."""
-    header_repeats: bool = False
+    header_repeats: StrictBool = False
     """True: the header stands again before each further segment (several messages in one turn)."""
     segments: tuple[Segment, ...]
 
@@ -222,7 +225,7 @@ class Evidence(Frozen):
     """The comparison's number, as in docs/architecture.md: C1, R1, T3 ..."""
     found: str
     variants: tuple[str, ...] = ()
-    described: bool = False
+    described: StrictBool = False
     """True: read from the description in the prompt, not from a rendered call."""
     note: str = ""
 

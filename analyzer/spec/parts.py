@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 """The JSON types in the order in which probes try them; `integer` and `number` are told apart."""
@@ -65,7 +65,7 @@ class DialectCodec(Frozen):
 
     kind: Literal["dialect"] = "dialect"
     quote: str = Field(min_length=1)
-    bare_keys: bool = True
+    bare_keys: StrictBool = True
 
 
 class NestedCodec(Frozen):
@@ -142,14 +142,14 @@ class IdSlot(Frozen):
 
     slot: Literal["id"] = "id"
     pattern: str | None = None
-    start: int = 0
+    start: StrictInt = 0
 
 
 class IndexSlot(Frozen):
     """The call's number within the turn, counted from `start`."""
 
     slot: Literal["index"] = "index"
-    start: int = 0
+    start: StrictInt = 0
 
 
 class KeySlot(Frozen):
