@@ -39,13 +39,15 @@ _ATTRIBUTE_FILTERS: Final = frozenset({"map", "selectattr", "rejectattr", "group
 class TemplateFacts:
     """What a template's source says of itself; each tuple in order of first appearance, without repetition.
 
-    ``variables``: what the template expects from outside, the standard variables included.  ``switches``: those of
-    them, standard variables apart, that are tested for truth.  ``literals``: text and string constants.  ``names``:
+    ``variables``: what the template may take from outside, the standard variables included; Jinja counts what is set
+    in one branch only too.  ``inputs``: those of them, standard variables apart, that the template never sets, or asks
+    whether they are set.  ``switches``: the inputs that are tested for truth.  ``literals``: text and string constants.  ``names``:
     attribute and item names that are read.  ``reads``: the same as paths.  ``compared``: the strings that a path is
     compared with.  ``defaults``: the constants that a variable gets when it is not set.
     """
 
     variables: tuple[str, ...]
+    inputs: tuple[str, ...]
     switches: tuple[str, ...]
     literals: tuple[str, ...]
     names: tuple[str, ...]
@@ -95,15 +97,17 @@ class _Reader:
         undeclared = _undeclared(self._tree)  # last, since it changes the tree
         order = _distinct(node.name for node in self._all if isinstance(node, nodes.Name))
         variables = tuple(name for name in order if name in undeclared)
-        outside = [name for name in variables if name not in STANDARD_VARIABLES]
+        wanted = _wanted(self._all)
+        inputs = tuple(name for name in variables if name in wanted and name not in STANDARD_VARIABLES)
         return TemplateFacts(
             variables=variables,
-            switches=tuple(name for name in outside if name in tested),
+            inputs=inputs,
+            switches=tuple(name for name in inputs if name in tested),
             literals=literals,
             names=_distinct(name for name, _ in reads),
             reads=_distinct(path for _, path in reads),
             compared=_grouped(compared),
-            defaults=_grouped((name, value) for name, value in defaults if name in outside),
+            defaults=_grouped((name, value) for name, value in defaults if name in inputs),
         )
 
     def _note_origins(self, node: nodes.Node) -> None:
@@ -255,6 +259,22 @@ def _undeclared(tree: nodes.Template) -> set[str]:
     ``9 ** (9 ** 9)``: hence without constants.  Changes the tree.
     """
     return meta.find_undeclared_variables(_WithoutConstants().visit(tree))
+
+
+def _wanted(all_nodes: Iterable[nodes.Node]) -> set[str]:
+    """The names that are never given a value, and those whose being set is asked for."""
+    read: set[str] = set()
+    stored: set[str] = set()
+    asked: set[str] = set()
+    for node in all_nodes:
+        match node:
+            case nodes.Name(name=name):
+                (read if node.ctx == "load" else stored).add(name)
+            case nodes.Test(name="defined" | "undefined" | "none", node=nodes.Name(name=name)):
+                asked.add(name)
+            case nodes.Filter(name="default" | "d", node=nodes.Name(name=name)):
+                asked.add(name)
+    return (read - stored) | asked
 
 
 def _preorder(node: nodes.Node) -> Iterator[nodes.Node]:
