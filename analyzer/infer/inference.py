@@ -1,0 +1,122 @@
+"""Inference, whole: a template in, a spec and what was noticed out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analyzer.infer.assemble import Findings, assemble
+from analyzer.infer.calls import CallsFinding, find_calls
+from analyzer.infer.fit import Fit, fit
+from analyzer.infer.prompts import find_prompts
+from analyzer.infer.reasoning import find_reasoning
+from analyzer.infer.results import find_results
+from analyzer.infer.turn import Frame, Regions, frame
+from analyzer.infer.values import items_slot
+from analyzer.observe.needles import needles
+from analyzer.observe.session import Session
+from analyzer.observe.variants import BASIC, Variants, observe
+from analyzer.render.facts import TemplateFacts, template_facts
+from analyzer.render.outcome import RenderFailure
+from analyzer.render.worker import Renderer
+from analyzer.spec.model import InputFacts, Spec, TemplateRef
+from analyzer.template import Template
+
+TEXT_ONLY = ("base", "user", "base+p", "t", "t+u", "t+u+p")
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """What inference made of one template."""
+
+    spec: Spec | None
+    """None when not even a plain conversation renders."""
+    calls_shown: bool
+    """True: the template renders calls (whether or not their layout was found)."""
+    failures: tuple[tuple[str, RenderFailure], ...]
+    """What the template refused, by comparison."""
+    renders: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _CallsSeen:
+    session: Session
+    seen: Variants
+    regions: Regions
+    frame: Frame
+    found: CallsFinding | None
+
+
+def infer(template: Template, renderer: Renderer, series: int = 0) -> Inference:
+    """Infer the format spec of `template`. `series` chooses the needles."""
+    session = Session(template, renderer, needles(series))
+    facts = template_facts(template.text)
+    accepted = fit(session)
+    if accepted.plain is None:
+        return Inference(None, False, tuple(session.failures), session.renders)
+    chosen = _choose(accepted)
+    spec = _spec(template, accepted, chosen, facts)
+    return Inference(spec, bool(accepted.calls), tuple(session.failures), session.renders)
+
+
+def _choose(accepted: Fit) -> _CallsSeen | None:
+    """Observe calls in each accepted shape and take the best: JSON arguments before a Python dict, mapping before text."""
+    tried = [_see(session) for session in accepted.calls]
+    tried = [seen for seen in tried if seen is not None]
+    if not tried:
+        return None
+    return min(tried, key=_badness)
+
+
+def _badness(seen: _CallsSeen) -> int:
+    if seen.found is None:
+        return 100
+    return {"json": 0, "json_text": 1, "python": 2}[seen.found.arguments_codec]
+
+
+def _see(session: Session) -> _CallsSeen | None:
+    seen = observe(session)
+    base = seen["base"]
+    if base is None:
+        return None
+    regions = Regions(session, base)
+    framed = frame(session, seen, regions)
+    return _CallsSeen(session, seen, regions, framed, find_calls(session, seen, regions, framed))
+
+
+def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: TemplateFacts) -> Spec:
+    plain = accepted.plain
+    assert plain is not None  # noqa: S101  (checked by the caller)
+    calls = chosen.found if chosen is not None else None
+    if chosen is not None:
+        regions, framed = chosen.regions, chosen.frame
+    else:
+        seen = observe(plain, tuple(name for name in (*BASIC, "t+u+p") if name in TEXT_ONLY))
+        regions = Regions(plain, seen["base"] or "")
+        framed = frame(plain, seen, regions)
+    calls_session = chosen.session if chosen is not None else None
+    reasoning = find_reasoning(
+        plain, calls_session, facts, regions, framed, calls.before if calls is not None else ""
+    )
+    results = None
+    slot = None
+    if chosen is not None and calls is not None:
+        results = find_results(
+            chosen.session, chosen.seen, regions, framed, calls.tail, calls.close + calls.section_close
+        )
+        if calls.items is not None:
+            slot = items_slot(chosen.session, regions, calls.items)
+    prompts = find_prompts(plain, calls_session, facts)
+    shapes = {session.shape.arguments for session in accepted.calls}
+    session = calls_session or plain
+    wanted = InputFacts(
+        arguments="none" if calls is None else "both" if len(shapes) > 1 and session.shape.arguments == "mapping" else session.shape.arguments,  # type: ignore[arg-type]
+        content="parts" if plain.shape.parts else "text",
+        reasoning_fields=reasoning.fields if reasoning is not None else (),
+        system="accepted" if plain.shape.system else "refused",
+        parallel_calls=calls.parallel if calls is not None else True,
+        variables=dict(session.shape.variables),
+        settings=dict(prompts.settings),
+        mutable=session.shape.mutable,
+    )
+    found = Findings(framed, prompts, wanted, calls, slot, reasoning, results)
+    return assemble(found, TemplateRef(name=template.name, sha256=template.sha256))

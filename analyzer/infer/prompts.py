@@ -1,0 +1,88 @@
+"""P-comparisons: generation prompts.
+
+P1  with and without the generation prompt, after a user message and after a tool result
+P2  the same under each value of each variable that the template reads from outside
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analyzer.infer.turn import added
+from analyzer.observe import probes
+from analyzer.observe.session import Ask, Session
+from analyzer.observe.variants import head
+from analyzer.render.facts import TemplateFacts
+from analyzer.spec.model import Prompt, Scalar
+
+MOST_VARIABLES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PromptsFinding:
+    """The prompts, and the variables that change them."""
+
+    prompts: tuple[Prompt, ...]
+    settings: Mapping[str, tuple[Scalar, ...]]
+
+
+def find_prompts(session: Session, calls_session: Session | None, facts: TemplateFacts) -> PromptsFinding:
+    """Find the prompt for each setting, after a user message and after a result."""
+    choices = variable_choices(facts)
+    settings: list[dict[str, Any]] = [{}]
+    settings += [{name: value} for name, values in choices.items() for value in values]
+    after_user = _texts(session, _user_chat(session), settings, with_tools=calls_session is not None)
+    prompts = _distinct(settings, after_user, "user")
+    if calls_session is not None:
+        after_result = _texts(calls_session, _result_chat(calls_session), settings, with_tools=True)
+        prompts += _distinct(settings, after_result, "result")
+    changing = {name for prompt in prompts for name in prompt.set}
+    return PromptsFinding(tuple(prompts), {name: choices[name] for name in choices if name in changing})
+
+
+def variable_choices(facts: TemplateFacts) -> dict[str, tuple[Scalar, ...]]:
+    """Return the values worth trying for each variable that the template reads from outside."""
+    skip = {"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token", "pad_token", "unk_token"}
+    out: dict[str, tuple[Scalar, ...]] = {}
+    for name in facts.variables:
+        if name in skip or len(out) >= MOST_VARIABLES:
+            continue
+        values: list[Scalar] = list(facts.compared.get(name, ()))[:6]
+        if name in facts.switches or not values:
+            values = [True, False, *values]
+        out[name] = tuple(values)
+    return out
+
+
+def _texts(
+    session: Session, chat: list[probes.Message], settings: list[dict[str, Any]], *, with_tools: bool
+) -> list[str | None]:
+    tools = probes.tools(session.needles) if with_tools else None
+    asks = [Ask(chat, tools, prompt, setting) for setting in settings for prompt in (False, True)]
+    texts = session.render(asks, "P")
+    out: list[str | None] = []
+    for without, with_prompt in zip(texts[::2], texts[1::2], strict=True):
+        out.append(None if without is None or with_prompt is None else added(without, with_prompt))
+    return out
+
+
+def _distinct(settings: list[dict[str, Any]], texts: list[str | None], after: str) -> list[Prompt]:
+    """Keep the default prompt and those that differ from it."""
+    default = texts[0]
+    out = [] if default is None else [Prompt(set={}, after=after, text=default)]  # type: ignore[arg-type]
+    for setting, text in zip(settings[1:], texts[1:], strict=True):
+        if text is not None and text != default:
+            out.append(Prompt(set=setting, after=after, text=text))  # type: ignore[arg-type]
+    return out
+
+
+def _user_chat(session: Session) -> list[probes.Message]:
+    return head(session)
+
+
+def _result_chat(session: Session) -> list[probes.Message]:
+    needles = session.needles
+    text = needles.content if session.shape.empty_content == "text" else ""
+    return [*head(session), probes.assistant(text, probes.calls(needles, 1)), probes.result(needles, 0)]

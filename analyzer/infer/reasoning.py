@@ -1,0 +1,221 @@
+"""R-comparisons: how reasoning is written.
+
+R1  with and without the field, under each name that the template reads from messages: alone, beside text, beside calls
+R2  content that holds `OPEN r CLOSE c`, for marker-like literals of the template
+R3  in an earlier turn
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analyzer.infer.turn import Frame, Regions
+from analyzer.observe import probes
+from analyzer.observe.lexemes import common_start, common_suffix, is_marker, lexemes
+from analyzer.observe.session import Ask, Session
+from analyzer.observe.variants import head
+from analyzer.render.facts import TemplateFacts
+
+STANDARD_FIELDS = frozenset(
+    "role content tool_calls name id type function arguments tool_call_id text image image_url video audio "
+    "tool_call parameters description properties required items enum url tools".split()
+)
+MOST_FIELDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningFinding:
+    """How reasoning is written. Literals are those of the canonical turn."""
+
+    fields: tuple[str, ...]
+    open: str
+    close: str
+    empty: str
+    """What a turn of text without reasoning has in its place."""
+    empty_beside_calls: str
+    content_open: str
+    kept: str
+    beside_calls: bool
+    with_content: bool
+    header: str
+    """The turn's header, shortened where the reasoning opener was taken for a part of it."""
+    in_content: bool = False
+    """True: the reasoning stands inside the content, between tags (R2)."""
+
+
+def field_candidates(facts: TemplateFacts) -> list[str]:
+    """Return the message fields that may hold reasoning: the names read from messages that are not standard ones."""
+    direct = list(facts.fields("messages[]"))
+    names = [name for name in [*direct, *facts.names] if name not in STANDARD_FIELDS and name.isidentifier()]
+    likely = [name for name in names if any(word in name for word in ("reason", "think", "thought", "plan"))]
+    ordered = dict.fromkeys([*likely, *(name for name in direct if name in names)])
+    return list(ordered)[:MOST_FIELDS]
+
+
+def find_reasoning(
+    session: Session,
+    calls_session: Session | None,
+    facts: TemplateFacts,
+    regions: Regions,
+    frame: Frame,
+    before_calls: str,
+) -> ReasoningFinding | None:
+    """R1: try each candidate field; the first whose needle is rendered decides, the others that render alike are added."""
+    candidates = field_candidates(facts)
+    needles = session.needles
+    tools = probes.tools(needles) if calls_session is not None else None
+    asks = []
+    for field in candidates:
+        chat = [*head(session), probes.assistant(needles.content, **{field: needles.reasoning})]
+        asks.append(Ask(chat, tools=tools))
+    texts = session.render(asks, "R1")
+    shown = [
+        field
+        for field, text in zip(candidates, texts, strict=True)
+        if text and _stands_before(_after(text, needles.user), needles.reasoning, needles.content)
+    ]
+    shown = [field for field in shown if texts[candidates.index(field)] == texts[candidates.index(shown[0])]]
+    beside: list[str | None] = []
+    if calls_session is not None:
+        for field in candidates:
+            chat = [*head(session), probes.assistant(_empty(calls_session), probes.calls(needles, 1), **{field: needles.reasoning})]
+            beside.append(calls_session.one(chat, "R1", tools=tools))
+    call = needles.calls[0]
+    shown_beside = [
+        field
+        for field, text in zip(candidates, beside, strict=False)
+        if text and _stands_before(_after(text, needles.user), needles.reasoning, call.name, call.id)
+    ]
+    if shown:
+        shown_beside = [field for field in shown_beside if field in shown]
+    shown_beside = [
+        field for field in shown_beside if beside[candidates.index(field)] == beside[candidates.index(shown_beside[0])]
+    ]
+    fields = tuple(dict.fromkeys([*shown, *shown_beside]))
+    if not fields:
+        return None
+    field = fields[0]
+    alone = regions.cut(texts[candidates.index(field)]) if field in shown else None
+    with_calls = regions.cut(beside[candidates.index(field)]) if field in shown_beside else None
+    kept = _kept(session, field, tools) if field in shown else "beside_calls"
+    return _cut(session, fields, alone, with_calls, frame, before_calls, kept)
+
+
+def _empty(session: Session) -> str:
+    return session.needles.content if session.shape.empty_content == "text" else ""
+
+
+def _after(text: str, needle: str) -> str:
+    return text[text.rfind(needle) :] if needle in text else text
+
+
+def _stands_before(text: str, needle: str, *others: str) -> bool:
+    """Tell whether `needle` is there, before the first of `others` that is there."""
+    at = text.find(needle)
+    return at >= 0 and all(at < found for other in others if (found := text.find(other)) >= 0)
+
+
+def _kept(session: Session, field: str, tools: Sequence[probes.Message] | None) -> str:
+    """R3: whether an earlier turn keeps its reasoning."""
+    needles = session.needles
+    chat = [
+        *head(session),
+        probes.assistant(needles.content, **{field: needles.reasoning}),
+        probes.user(needles.follow),
+        probes.assistant(needles.final),
+    ]
+    text = session.one(chat, "R3", tools=tools)
+    return "always" if text is not None and needles.reasoning in text else "current_turn"
+
+
+def _cut(
+    session: Session,
+    fields: tuple[str, ...],
+    alone: str | None,
+    with_calls: str | None,
+    frame: Frame,
+    before_calls: str,
+    kept: str,
+) -> ReasoningFinding:
+    needles = session.needles
+    region = alone if alone is not None else with_calls
+    assert region is not None  # noqa: S101  (one of the two shows the needle)
+    before = region.partition(needles.reasoning)[0]
+    header = frame.header
+    header = common_start(header, before)
+    closer = next((piece for piece in lexemes(region.partition(needles.reasoning)[2]) if is_marker(piece)), "")
+    header, opened = _move_opener(header, before[len(header) :], closer)
+    moved = frame.header[len(header) :]
+    without = moved + frame.before_content
+    close, content_open, empty = "", "", ""
+    if alone is not None and needles.content in alone.partition(needles.reasoning)[2]:
+        after = alone.partition(needles.reasoning)[2].partition(needles.content)[0]
+        close, content_open, empty = split_close(after, without, opened)
+    call_empty = moved + before_calls
+    if alone is None and with_calls is not None:
+        rest = with_calls.partition(needles.reasoning)[2]
+        call = needles.calls[0]
+        starts = [at for needle in (call.name, call.id) if (at := rest.find(needle)) >= 0]
+        after = rest[: min(starts)] if starts else rest
+        close = _first_marker(after)
+    return ReasoningFinding(
+        fields=fields,
+        open=opened,
+        close=close,
+        empty=empty,
+        empty_beside_calls=call_empty,
+        content_open=content_open,
+        kept=kept,
+        beside_calls=with_calls is not None,
+        with_content=alone is not None,
+        header=header,
+    )
+
+
+def _move_opener(header: str, opened: str, closer: str) -> tuple[str, str]:
+    """Give the last marker of a header to the reasoning when every variant began with it.
+
+    That shows in an opener that is empty, or that begins with the closer.
+    """
+    if opened.strip() and not (closer and opened.lstrip().startswith(closer)):
+        return header, opened
+    pieces = lexemes(header)
+    for at in range(len(pieces) - 1, 0, -1):
+        if is_marker(pieces[at]):
+            return "".join(pieces[:at]), "".join(pieces[at:]) + opened
+        if pieces[at].strip():
+            break
+    return header, opened
+
+
+def split_close(after: str, without: str, opened: str) -> tuple[str, str, str]:
+    """Split what stands between reasoning and content into the closer, the content's opener, and what is there when empty.
+
+    `without` is what stands in the same place without reasoning.
+    """
+    if not without:
+        return after, "", ""
+    core = opened.strip()
+    shared = common_suffix(after, without)
+    marks = [piece for piece in lexemes(after) if is_marker(piece)]
+    if core and core in without or (marks and marks[0] in without and not without.startswith(tuple(marks[1:] or ["\0"]))):
+        first = marks[0] if marks else ""
+        if first and first in shared and len(marks) > 1:
+            content_open = shared.partition(first)[2]
+            content_open = content_open if content_open.strip() else ""
+            return after[: len(after) - len(content_open)], content_open, without[: len(without) - len(content_open)]
+        return after, "", without
+    return after[: len(after) - len(shared)], shared, without[: len(without) - len(shared)]
+
+
+def _first_marker(text: str) -> str:
+    """Return `text` up to the end of its first marker and the white space after it."""
+    pieces = lexemes(text)
+    for at, piece in enumerate(pieces):
+        if is_marker(piece):
+            end = at + 1
+            if end < len(pieces) and not pieces[end].strip():
+                end += 1
+            return "".join(pieces[:end])
+    return text

@@ -1,0 +1,121 @@
+"""S-comparisons: how tool results go back.
+
+S1  a result after one call: what stands between the calls and the result, and after it
+S2  two results: whether they share a turn
+S3  the header of the result's turn against the user's
+"""
+
+from __future__ import annotations
+
+import json
+
+from analyzer.infer.turn import Frame, Regions
+from analyzer.observe.alignment import align
+from analyzer.observe.lexemes import common_suffix, is_marker, lexemes
+from analyzer.observe.session import Session
+from analyzer.observe.variants import Variants
+from analyzer.spec.model import Results
+
+
+def find_results(session: Session, seen: Variants, regions: Regions, frame: Frame, tail: str, calls_end: str) -> Results | None:
+    """Find the result markers; None when a result is not rendered.
+
+    `calls_end` is the text that closes the calls section (the last call's closer included), `tail` what ends the turn.
+    """
+    needles = session.needles
+    one = regions.cut(seen["c1a2+R"]) or regions.cut(seen["c1a2+r"])
+    two = regions.cut(seen["c2a2+R"])
+    if one is None or needles.results[0] not in one:
+        return None
+    before, after = _around(one, needles.results[0], calls_end + tail)
+    if before is None:
+        before, after = _around(one, needles.results[0], calls_end)
+    if before is None:
+        before, after = _around(one, needles.results[0], "")
+    assert before is not None  # noqa: S101  (an empty marker is always found)
+    between = None
+    if two is not None and needles.results[0] in two and needles.results[1] in two:
+        first = two.find(needles.results[0]) + len(needles.results[0])
+        second = two.find(needles.results[1], first)
+        between = two[first:second] if second >= 0 else None
+    call, call2 = needles.calls[0], needles.calls[1]
+    written_id = "written" if call.id in before + after else "none"
+    written_name = "written" if call.name in before + after else "none"
+    clean = _masked(before, call.name, call.id)
+    if between is not None:
+        between = _masked(between, call2.name, call2.id)
+        between = _masked(between, call.name, call.id)
+    cut = align(clean, between, _masked(after, call.name, call.id))
+    content, opened, close = _unquote(cut.open, cut.close)
+    header, opened = _header(cut.outer_open, opened, frame)
+    role, grouping = _role(header, frame), "own_turn"
+    if not header.strip():
+        grouping = "in_turn" if not frame.user_header.strip() or not (header + opened).strip().startswith(frame.user_header.strip()[:3]) else "own_turn"
+    elif between is not None and cut.outer_open.strip():
+        grouping = "shared_turn"
+    return Results(
+        role=role,
+        header=header,
+        open=opened,
+        close=close,
+        separator=cut.separator,
+        end=cut.outer_close,
+        id=written_id,  # type: ignore[arg-type]
+        name=written_name,  # type: ignore[arg-type]
+        content=content,  # type: ignore[arg-type]
+        grouping=grouping,  # type: ignore[arg-type]
+    )
+
+
+def _around(text: str, needle: str, marker: str) -> tuple[str | None, str]:
+    """Return what stands between the last `marker` before `needle` and the needle, and what follows the needle."""
+    at = text.find(needle)
+    start = text.rfind(marker, 0, at) if marker else 0
+    if start < 0:
+        return None, ""
+    return text[start + len(marker) : at], text[at + len(needle) :]
+
+
+def _masked(text: str, name: str, call_id: str) -> str:
+    return text.replace(name, "{name}").replace(call_id, "{id}")
+
+
+def _unquote(opened: str, close: str) -> tuple[str, str, str]:
+    """Take the quotes of a JSON string off the markers."""
+    if opened.endswith('\\"') and close.startswith('\\"'):
+        return "json_text", opened, close
+    if opened.endswith('"') and close.startswith('"'):
+        return "json", opened[:-1], close[1:]
+    return "raw", opened, close
+
+
+def _header(outer: str, opened: str, frame: Frame) -> tuple[str, str]:
+    """S3: split the turn's header off the result's opener."""
+    if outer.strip():
+        return outer, opened
+    user = frame.user_header
+    text = outer + opened
+    if user.strip() and text.startswith(user):
+        return user, text[len(user) :]
+    frame_text = frame.header.strip()
+    first = next((piece for piece in lexemes(frame_text) if is_marker(piece)), "")
+    if first and text.strip().startswith(first):  # the header of another role begins with the same marker
+        shape = [is_marker(piece) for piece in lexemes(frame.header)]
+        pieces = lexemes(text)
+        count = len(shape)
+        if [is_marker(piece) for piece in pieces[:count]] == shape:
+            return "".join(pieces[:count]), "".join(pieces[count:])
+    return outer, opened
+
+
+def _role(header: str, frame: Frame) -> str:
+    """Return the role word: what the header has where the assistant's header has its own."""
+    if header.strip() and header.strip() == frame.user_header.strip():
+        return "user"
+    shared_end = common_suffix(header, frame.header)
+    middle = header[: len(header) - len(shared_end)]
+    words = [piece for piece in lexemes(middle) if piece.isidentifier()]
+    if words:
+        return words[-1]
+    marks = [piece for piece in lexemes(header) if is_marker(piece)]
+    return marks[-1] if marks else json.dumps(header)[1:-1].strip()

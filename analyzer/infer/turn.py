@@ -1,0 +1,131 @@
+"""T-comparisons: the frame of the assistant's turn.
+
+T1  with and without the generation prompt: the prompt's text
+T2  a turn of text that is the last: what follows the text
+T3  the same turn followed by a user message: the turn's end in mid-conversation
+T4  the prompt against the history of several turns: the header
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analyzer.observe.lexemes import common_prefix, common_start, common_suffix, is_marker, lexemes
+from analyzer.observe.session import Session
+from analyzer.observe.variants import Variants
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Where turns begin and end."""
+
+    user_end: str
+    """What follows a user message's text in a conversation that ends with it."""
+    user_header: str
+    prompt: str
+    """What the generation prompt adds after a user message."""
+    header: str
+    before_content: str
+    """In a turn of text only: what stands between the header and the text."""
+    tail: str
+    """In a last turn of text only: what follows the text (T2)."""
+    end: str
+    """What ends a turn of text in mid-conversation (T3)."""
+
+
+class Regions:
+    """Cuts renders to what follows the last user message of the head."""
+
+    def __init__(self, session: Session, base: str) -> None:
+        self._user = session.needles.user
+        at = base.rfind(self._user)
+        self.user_end = base[at + len(self._user) :] if at >= 0 else ""
+
+    def cut(self, text: str | None) -> str | None:
+        """Return the text after the user's turn, None when there is no render or no user text in it."""
+        if text is None or self._user not in text:
+            return None
+        rest = text[text.rfind(self._user) + len(self._user) :]
+        if rest.startswith(self.user_end):
+            return rest[len(self.user_end) :]
+        return rest[len(common_prefix(rest, self.user_end)) :]
+
+
+def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
+    """Find the frame from the variants of text turns."""
+    needles = session.needles
+    base = seen["base"] or ""
+    prompt = added(base, seen["base+p"])
+    text = regions.cut(seen["t"]) or ""
+    before, _, tail = text.partition(needles.content)
+    followed = regions.cut(seen["t+u"]) or ""
+    before_mid, _, rest = followed.partition(needles.content)
+    middle = rest.partition(needles.follow)[0] if needles.follow in rest else ""
+    leads = [text.partition(needles.user)[0] for name in ("t+u", "user") if (text := seen[name]) is not None]
+    prompted = (regions.cut(seen["t+u+p"]) or "").partition(needles.content)[2].partition(needles.follow)[2]
+    user_header = common_suffix(middle, *leads) if middle else ""
+    if not user_header.strip():
+        user_header = common_suffix(middle, *leads[:1]) if middle else ""
+    end = _end(tail, middle, regions.user_end, user_header, prompted)
+    starts = [start for start in (before, before_mid) if start or text]
+    starts += [start for name in ("c1a2", "c2a2") if (start := _before_call(session, regions, seen[name])) is not None]
+    header = common_start(*([prompt] if prompt.strip() else []), *starts) if starts else prompt
+    header = _without_dangling(header)
+    return Frame(
+        user_end=regions.user_end,
+        user_header=user_header[len(end) :] if end and user_header.startswith(end) else user_header,
+        prompt=prompt,
+        header=header,
+        before_content=before[len(header) :],
+        tail=tail,
+        end=end,
+    )
+
+
+def added(without: str, with_prompt: str | None) -> str:
+    """Return what the generation prompt adds (T1)."""
+    if with_prompt is None:
+        return ""
+    if with_prompt.startswith(without):
+        return with_prompt[len(without) :]
+    return with_prompt[len(common_prefix(with_prompt, without)) :]
+
+
+def _before_call(session: Session, regions: Regions, text: str | None) -> str | None:
+    region = regions.cut(text)
+    if region is None:
+        return None
+    call = session.needles.calls[0]
+    found = [at for needle in (call.name, call.id, *call.keys, *call.values) if (at := region.find(needle)) >= 0]
+    return region[: min(found)] if found else None
+
+
+def _without_dangling(header: str) -> str:
+    """Cut an unfinished marker such as `<` from the end of a header."""
+    pieces = lexemes(header)
+    while pieces and pieces[-1] in ("<", "[", "{"):
+        pieces.pop()
+    return "".join(pieces)
+
+
+def _end(tail: str, middle: str, user_end: str, user_header: str, prompted: str) -> str:
+    """Find what ends a turn in mid-conversation: the last turn's tail, the user's own end, or what contexts share."""
+    if not middle:
+        return tail
+    if tail.strip() and middle.startswith(tail):
+        return tail
+    rest = middle[: len(middle) - len(user_header)]
+    if rest.strip() and tail.startswith(rest):  # the last turn is followed by more, such as a generation prompt
+        return rest
+    shared = common_prefix(tail, middle)
+    if shared.strip() and shared != tail and any(is_marker(piece) for piece in lexemes(shared)):
+        return shared
+    if user_end.strip() and middle.startswith(user_end):
+        return user_end
+    if user_end.strip() and middle.lstrip().startswith(user_end.strip()):
+        return middle[: len(middle) - len(middle.lstrip())] + user_end.strip()
+    if tail.strip():  # the last turn ends otherwise than the turns before it
+        return middle[: len(middle) - len(user_header)] if user_header != middle else ""
+    if user_header and user_header != middle:
+        return middle[: len(middle) - len(user_header)]
+    return tail if not tail.strip() else ""

@@ -1,0 +1,1 @@
+"""Observing a template: needles, probes, the session that renders them, lexemes and alignment."""

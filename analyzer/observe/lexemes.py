@@ -1,0 +1,62 @@
+"""Lexemes: the smallest pieces of text that comparisons may cut between.
+
+Comparing characters finds that `<|call_end|>` and `<|calls_end|>` share a beginning; comparing lexemes finds that they share
+nothing. A lexeme is a whole marker (`<...>`, `[...]` without white space inside), a word, a run of white space, or one other
+character.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LEXEME = re.compile(r"<[^<>\s]{1,120}>|\[/?[^\W\d][\w|/ -]{0,80}\]|\s+|\w+|.", re.DOTALL)
+_MARKER = re.compile(r"<[^<>\s]{1,120}>|\[/?[^\W\d][\w|/ -]{0,80}\]", re.DOTALL)
+
+
+def lexemes(text: str) -> list[str]:
+    """Return the lexemes of `text`; joined they are `text`."""
+    return _LEXEME.findall(text)
+
+
+def is_marker(lexeme: str) -> bool:
+    """Tell whether a lexeme is a whole marker such as `<tool_call>` or `[TOOL_CALLS]`."""
+    return _MARKER.fullmatch(lexeme) is not None
+
+
+def common_prefix(*texts: str) -> str:
+    """Return the longest common beginning of all `texts`, in whole lexemes of each."""
+    return "".join(_common(*(lexemes(text) for text in texts)))
+
+
+def common_start(*texts: str) -> str:
+    """Return the longest common beginning in whole lexemes, white space counted character by character."""
+    shared = common_prefix(*texts)
+    spaces = [text[len(shared) : len(text) - len(text[len(shared) :].lstrip())] for text in texts]
+    count = 0
+    while all(len(space) > count and space[count] == spaces[0][count] for space in spaces):
+        count += 1
+    return shared + spaces[0][:count]
+
+
+def common_suffix(*texts: str) -> str:
+    """Return the longest common ending of all `texts`, in whole lexemes of each."""
+    reversed_common = _common(*(lexemes(text)[::-1] for text in texts))
+    return "".join(reversed(reversed_common))
+
+
+def _common(*lists: list[str]) -> list[str]:
+    out = []
+    for row in zip(*lists, strict=False):
+        if any(lexeme != row[0] for lexeme in row):
+            break
+        out.append(row[0])
+    return out
+
+
+def split_space(text: str) -> tuple[str, str, str]:
+    """Return the white space before, the core, and the white space after; a text of white space only is all `before`."""
+    core = text.strip()
+    if not core:
+        return text, "", ""
+    start = text.index(core)
+    return text[:start], core, text[start + len(core) :]

@@ -1,0 +1,114 @@
+"""A session: one template, one renderer, and the shape of input that the template was found to accept.
+
+Probes are rendered in batches. A render that failed is None here; the session keeps the failures' messages, since a refusal is a
+finding.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from analyzer.observe.needles import Needles
+from analyzer.render.outcome import Rendered, RenderFailure, RenderRequest
+from analyzer.render.worker import Renderer
+from analyzer.template import Template
+
+Chat = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The shape of input: what a conversation must look like for this template."""
+
+    arguments: str = "mapping"
+    """`mapping` or `text`."""
+    empty_content: str = "empty"
+    """How an assistant message without text is written: `empty` (""), `null`, `absent`, or `space`."""
+    parts: bool = False
+    """True: content is a list of parts, `[{"type": "text", "text": ...}]`."""
+    system: bool = True
+    """True: the conversation may begin with a system message."""
+    mutable: bool = False
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One render to make."""
+
+    chat: Chat
+    tools: Chat | None = None
+    prompt: bool = False
+    """True: with the generation prompt."""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Session:
+    """Renders probes of one template in its accepted shape."""
+
+    def __init__(self, template: Template, renderer: Renderer, needles: Needles, shape: Shape | None = None) -> None:
+        self.template = template
+        self.renderer = renderer
+        self.needles = needles
+        self.shape = shape or Shape()
+        self.failures: list[tuple[str, RenderFailure]] = []
+        self.renders = 0
+
+    def with_shape(self, **changes: Any) -> Session:
+        """Return a session with another shape; failures and counts are shared."""
+        other = Session(self.template, self.renderer, self.needles, replace(self.shape, **changes))
+        other.failures = self.failures
+        return other
+
+    def render(self, asks: Sequence[Ask], label: str = "") -> list[str | None]:
+        """Render all `asks` in one batch. A failed render is None, and its message is kept under `label`."""
+        requests = [self._request(ask) for ask in asks]
+        outcomes = self.renderer.render(self.template.text, requests, mutable=self.shape.mutable)
+        self.renders += len(asks)
+        texts: list[str | None] = []
+        for outcome in outcomes:
+            if isinstance(outcome, Rendered):
+                texts.append(outcome.text)
+            else:
+                self.failures.append((label, outcome))
+                texts.append(None)
+        return texts
+
+    def one(self, chat: Chat, label: str = "", **ask: Any) -> str | None:
+        """Render one conversation."""
+        return self.render([Ask(chat, **ask)], label)[0]
+
+    def _request(self, ask: Ask) -> RenderRequest:
+        return RenderRequest(
+            messages=[self._shaped(message) for message in ask.chat],
+            tools=ask.tools,
+            add_generation_prompt=ask.prompt,
+            special_tokens=self.template.special_tokens,
+            variables={**self.shape.variables, **ask.variables},
+        )
+
+    def _shaped(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        out = dict(message)
+        content = out.get("content")
+        if out["role"] == "assistant" and content == "":
+            if self.shape.empty_content == "null":
+                out["content"] = None
+            elif self.shape.empty_content == "absent":
+                del out["content"]
+            elif self.shape.empty_content == "space":
+                out["content"] = " "
+        elif self.shape.parts and isinstance(content, str):
+            out["content"] = [{"type": "text", "text": content}]
+        if "tool_calls" in out and self.shape.arguments == "text":
+            out["tool_calls"] = [_with_text_arguments(call) for call in out["tool_calls"]]
+        return out
+
+
+def _with_text_arguments(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = dict(call["function"])
+    if not isinstance(function["arguments"], str):
+        function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
+    return {**call, "function": function}

@@ -1,0 +1,62 @@
+"""The variants of the call probe, rendered in one batch and kept by name.
+
+Names: `cNaM` a last turn with N calls of M text arguments; `+t` with text beside the calls; `+r` followed by results and an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analyzer.observe import probes
+from analyzer.observe.session import Ask, Session
+
+BASIC = ("base", "user", "base+p", "t", "t+u", "c1a2", "c2a2", "c3a2", "c1a1", "c1a0", "c2a0", "c1a3", "c1a2+t", "c2a2+t")
+FOLLOWED = ("c1a2+r", "c2a2+r", "c1a2+r+p", "c2a2+r+p", "t+u+p", "c1a2+t+r", "c1a2+R", "c2a2+R", "c1a0+r")
+
+
+@dataclass(frozen=True, slots=True)
+class Variants:
+    """Renders by variant name; a refused one is None."""
+
+    texts: Mapping[str, str | None]
+
+    def __getitem__(self, name: str) -> str | None:
+        return self.texts.get(name)
+
+
+def observe(session: Session, names: tuple[str, ...] = BASIC + FOLLOWED) -> Variants:
+    """Render the variants `names`."""
+    tools = probes.tools(session.needles)
+    asks = [Ask(_chat(session, name), tools=tools, prompt=name.endswith("+p")) for name in names]
+    return Variants(dict(zip(names, session.render(asks, "variants"), strict=True)))
+
+
+def head(session: Session) -> list[probes.Message]:
+    """Return `[system?, user]`, the beginning of every probe."""
+    needles = session.needles
+    first = [probes.system(needles.system)] if session.shape.system else []
+    return [*first, probes.user(needles.user)]
+
+
+def _chat(session: Session, name: str) -> list[probes.Message]:
+    needles = session.needles
+    first, *rest = name.split("+")
+    chat = head(session)
+    if first == "base":
+        return chat
+    if first == "user":
+        return [probes.user(needles.user)]
+    if first == "t":
+        chat.append(probes.assistant(needles.content))
+    else:
+        count, arguments = int(first[1]), int(first[3])
+        text = needles.content if "t" in rest or session.shape.empty_content == "text" else ""
+        chat.append(probes.assistant(text, probes.calls(needles, count, arguments)))
+        if "r" in rest or "R" in rest:
+            chat += [probes.result(needles, index) for index in range(count)]
+        if "r" in rest and "p" not in rest:
+            chat.append(probes.assistant(needles.final))
+    if "u" in rest:
+        chat.append(probes.user(needles.follow))
+    return chat
