@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzer.spec.model import CallsSegment, JsonLayout, Layout, SequenceLayout, Spec
-from analyzer.spec.parts import ArgumentsSlot, Codec, IdSlot, JsonCodec, JsonTextCodec
+from analyzer.spec.parts import ArgumentsSlot, Codec, IdSlot, IndexSlot, JsonCodec, JsonTextCodec
 
 DEFAULT_ID: str = "functions.{name}:{index}"
 """How an id that has to hold the name is made when the spec does not say."""
@@ -60,15 +60,16 @@ def _candidates(calls: CallsSegment) -> Iterator[str]:
         yield calls.end.literal
 
 
-def writes_ids(spec: Spec) -> bool:
-    """Whether the canonical layout writes ids."""
+def ids_written(spec: Spec) -> bool:
+    """Whether the canonical layout writes the ids that calls were given; a counter or a made-up id is not one."""
     calls = spec.calls
     if calls is None:
         return False
     first = calls.layouts[0]
-    if isinstance(first, JsonLayout) and first.id is not None:
-        return True
-    return any(isinstance(part, IdSlot) for part in layout_parts(first))
+    slots = [part for part in layout_parts(first) if isinstance(part, (IdSlot, IndexSlot))]
+    if slots:
+        return any(isinstance(slot, IdSlot) for slot in slots)
+    return isinstance(first, JsonLayout) and first.id is not None
 
 
 def identity_pattern(spec: Spec) -> tuple[str, int] | None:

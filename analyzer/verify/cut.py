@@ -1,0 +1,115 @@
+"""Cutting the model's part out of a render.
+
+The cut is made at the render of the conversation *before* the turn, so that a spec cannot move it: behind the
+generation prompt where the history of the turn begins with it (`by="prompt"`), else behind the render without a
+generation prompt and the turn's header (`by="history"`: many prompts open a thought that history drops).
+
+The end of the turn is where the spec says it is, and nothing but white space may stand behind it; in mid-conversation,
+no needle of the turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from analyzer.chat import Message
+from analyzer.spec.model import Spec
+from analyzer.verify.writer import applicable
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The renders of the conversation before the turn, with and without a generation prompt."""
+
+    prompt: str | None
+    bare: str | None
+
+    @property
+    def prompt_text(self) -> str | None:
+        """What the generation prompt added, None when that cannot be told."""
+        if self.prompt is None or self.bare is None or not self.prompt.startswith(self.bare):
+            return None
+        return self.prompt[len(self.bare) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The model's part: ``before`` is all that stands before it, ``text`` goes to the parser, ``rest`` follows it."""
+
+    before: str
+    text: str
+    rest: str
+    by: Literal["prompt", "history"]
+
+
+def cut_turn(spec: Spec, before: Before, rendered: str) -> Cut | str:
+    """The model's part of a render that begins with the conversation before the turn, or why there is none."""
+    if before.prompt is not None and rendered.startswith(before.prompt):
+        return Cut(before.prompt, rendered[len(before.prompt) :], "", "prompt")
+    at = _start_in_history(spec.turn.header, before, rendered)
+    if at is None:
+        return f"the turn does not begin with the header {spec.turn.header!r}"
+    return Cut(rendered[:at], rendered[at:], "", "history")
+
+
+def _start_in_history(header: str, before: Before, rendered: str) -> int | None:
+    """The offset behind the turn's header."""
+    known = before.bare if before.bare is not None else before.prompt
+    if known is None:
+        return None
+    common = shared_prefix(known, rendered)
+    if rendered.startswith(header, common):
+        return common + len(header)
+    if common == len(known):
+        return None
+    at = rendered.rfind(header, max(0, common - len(header)), common + len(header))
+    return None if at < 0 else at + len(header)
+
+
+def end_literals(spec: Spec, message: Message) -> tuple[str, ...]:
+    """What may end the turn of a message: its last segment's end, and the stop strings; none when nothing does."""
+    segments = applicable(spec, message)
+    ends = [segment.end.literal for _, segment in segments if segment.end is not None]
+    last = segments[-1][1] if segments else None
+    own = [last.end.literal] if last is not None and last.end is not None else []
+    if not own and ends and spec.turn.header_repeats:
+        own = ends[-1:]
+    return tuple(dict.fromkeys([*own, *spec.grammar.stops])) if own else ()
+
+
+def _last_needle(text: str, needles: Sequence[str]) -> int:
+    return max((text.rfind(word) + len(word) for word in needles if word in text), default=0)
+
+
+def at_last_end(cut: Cut, ends: Sequence[str], needles: Sequence[str]) -> Cut:
+    """The cut with its text up to the last end literal behind the last needle; the whole text when there is none."""
+    last = _last_needle(cut.text, needles)
+    stops = [at + len(end) for end in ends if (at := cut.text.rfind(end)) >= last]
+    if not stops:
+        return cut
+    stop = max(stops)
+    return Cut(cut.before, cut.text[:stop], cut.text[stop:], cut.by)
+
+
+def at_first_end(cut: Cut, ends: Sequence[str], needles: Sequence[str]) -> Cut | None:
+    """The cut with its text up to the first end literal behind the last needle; None when there is none."""
+    last = _last_needle(cut.text, needles)
+    stops = [at + len(end) for end in ends if (at := cut.text.find(end, last)) >= 0]
+    if not stops:
+        return None
+    stop = min(stops)
+    return Cut(cut.before, cut.text[:stop], cut.text[stop:], cut.by)
+
+
+def shared_prefix(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

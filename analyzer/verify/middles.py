@@ -1,0 +1,116 @@
+"""Turns in mid-conversation: the same turn with something after it, so that its end is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from analyzer.chat import Message
+from analyzer.render import RenderFailure
+from analyzer.spec.model import Spec
+from analyzer.verify.adapt import Adapter
+from analyzer.verify.cases import needles_in
+from analyzer.verify.cut import Cut, at_first_end, cut_turn, end_literals
+from analyzer.verify.trips import Stage, Traveller, Trip, needles_of_reply
+
+
+@dataclass(slots=True)
+class MiddleFindings:
+    """What mid-conversation showed."""
+
+    tried: int = 0
+    ends_seen: int = 0
+    failures: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    reasoning_dropped: list[Trip] = field(default_factory=list)
+    followed: list[tuple[Trip, str]] = field(default_factory=list)
+    """Trips with what stands behind their turn's end."""
+
+
+def choose(trips: Sequence[Trip], most: int = 12) -> list[Trip]:
+    """One trip for each kind of turn and place."""
+    chosen: dict[tuple[object, ...], Trip] = {}
+    for trip in trips:
+        reply = trip.adapted.reply
+        key = (min(len(reply.calls), 2), bool(reply.content), bool(reply.reasoning))
+        if trip.cut is not None and trip.reading is not None and not trip.failures:
+            chosen.setdefault(key, trip)
+    return list(chosen.values())[:most]
+
+
+def check_middles(
+    spec: Spec, adapter: Adapter, stage: Stage, traveller: Traveller, trips: Sequence[Trip]
+) -> MiddleFindings:
+    """Renders the chosen trips with something after the turn and looks at its end."""
+    found = MiddleFindings()
+    requests = [
+        adapter.request(one, [*one.before, one.turn, *one.after()])
+        for one in (trip.adapted for trip in trips)
+    ]
+    for trip, outcome in zip(trips, stage.render(requests), strict=True):
+        if isinstance(outcome, RenderFailure):
+            found.notes.append(f"mid-conversation ({trip.label}): {outcome.kind}: {outcome.message[:120]}")
+        else:
+            found.tried += 1
+            _check(spec, traveller, trip, outcome.text, found)
+    return found
+
+
+def _check(spec: Spec, traveller: Traveller, trip: Trip, text: str, found: MiddleFindings) -> None:
+    assert trip.cut is not None  # noqa: S101  (`choose` has looked)
+    assert trip.reading is not None  # noqa: S101
+    cut = _find(spec, trip, text)
+    if cut is None:
+        found.notes.append(f"mid-conversation ({trip.label}): the turn was not found")
+        return
+    ends, written = end_literals(spec, trip.adapted.truth), trip.cut.text
+    if cut.text.startswith(written):
+        stop = len(written)
+        if ends and not written.endswith(ends):
+            if not cut.text.startswith(ends[0], stop):
+                seen = cut.text[stop : stop + 40]
+                found.failures.append(
+                    f"mid-conversation ({trip.label}): the turn ends in {seen!r}, not in {ends[0]!r}"
+                )
+                return
+            stop += len(ends[0])
+        found.ends_seen += 1
+        _look_behind(trip, cut.text[stop:], found)
+        return
+    shorter = at_first_end(cut, ends, needles_of_reply(trip.adapted.reply))
+    if shorter is None:
+        found.notes.append(f"mid-conversation ({trip.label}): the turn's end was not found")
+        return
+    found.ends_seen += 1
+    reading = traveller.read(trip.adapted, shorter)
+    expected = trip.reading.message
+    if _reasoning_is_gone(expected, shorter.text):
+        found.reasoning_dropped.append(trip)
+        expected = Message(expected.content, None, expected.tool_calls)
+    problems = [f"problem {problem}" for problem in reading.problems]
+    problems += map(str, traveller.compare(expected, reading.message))
+    found.failures += [f"mid-conversation ({trip.label}): {problem}" for problem in problems]
+    _look_behind(trip, shorter.rest, found)
+
+
+def _find(spec: Spec, trip: Trip, text: str) -> Cut | None:
+    assert trip.cut is not None  # noqa: S101
+    cut = cut_turn(spec, trip.before, text)
+    if isinstance(cut, Cut) and (cut.text.startswith(trip.cut.text) or trip.adapted.reply.reasoning):
+        return cut
+    at = text.rfind(trip.cut.text)
+    if at >= 0:
+        return Cut(text[:at], text[at:], "", trip.cut.by)
+    return cut if isinstance(cut, Cut) else None
+
+
+def _reasoning_is_gone(message: Message, text: str) -> bool:
+    words = needles_in(message.reasoning_content or "")
+    return bool(words) and all(word not in text for word in words)
+
+
+def _look_behind(trip: Trip, rest: str, found: MiddleFindings) -> None:
+    left = [word for word in needles_of_reply(trip.adapted.reply) if word in rest]
+    if left:
+        found.failures.append(f"mid-conversation ({trip.label}): {left[0]!r} stands behind the turn's end")
+    found.followed.append((trip, rest))

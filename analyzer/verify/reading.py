@@ -1,0 +1,55 @@
+"""Reading a model's text with the strict runtime, in random pieces."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Final
+
+from analyzer.chat import Message, Tool
+from analyzer.runtime import Parser, assemble
+from analyzer.spec.model import Prompt, Spec
+
+_CUTS: Final = 5
+_OVERLAID: Final = STRICT.with_(overlays=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the runtime made of a text: the message and the problems it saw, as short lines."""
+
+    message: Message
+    problems: tuple[str, ...] = ()
+
+
+def read(
+    spec: Spec,
+    text: str,
+    tools: tuple[Tool, ...],
+    prompt: str | None,
+    chance: random.Random,
+    *,
+    overlays: bool = False,
+) -> Reading:
+    """Parse in pieces that ``chance`` cuts; nothing that the runtime tolerates outside of strict mode passes.
+
+    ``overlays`` is for formats that write no name: how an id holds one is an overlay's to say.
+    """
+    options = _OVERLAID if overlays else STRICT
+    parser = Parser(spec, tools=tools, options=options, prompt=prompt)
+    cuts = sorted(chance.randrange(len(text) + 1) for _ in range(_CUTS))
+    events = []
+    for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
+        events += parser.feed(text[start:end])
+    events += parser.finish("stop")
+    parsed = assemble(events)
+    problems = tuple(
+        f"{problem.kind} at {problem.start}: {problem.raw[:60]!r}" for problem in parsed.problems
+    )
+    return Reading(parsed.message, problems)
+
+
+def from_header(spec: Spec) -> Spec:
+    """The spec for a turn that is read from history: its prompt is the bare header."""
+    turn = spec.turn.model_copy(update={"prompts": (Prompt(text=spec.turn.header),)})
+    return spec.model_copy(update={"turn": turn})
