@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, StrictBool, model_validator
 
-from analyzer.spec.parts import Frozen, Part
+from analyzer.spec.parts import Frozen, Part, ResultPart
 
 FORMAT_VERSION: Literal[1] = 1
 """The version of the spec format that this package reads and writes."""
@@ -155,7 +155,7 @@ class CallsSegment(Frozen):
     close: str = ""
     separator: str = ""
     array: StrictBool = False
-    """True: `open` ends with `[`, `close` begins with `]`, the calls are the elements of one JSON array."""
+    """True: apart from white space `open` ends with `[` and `close` begins with `]`; the calls are the elements of one JSON array."""
     parallel: StrictBool = True
     layouts: tuple[Layout, ...] = Field(min_length=1)
     """The first is the canonical one; the others are further spellings of the same template."""
@@ -198,6 +198,8 @@ class Results(Frozen):
     name: Literal["none", "written"] = "none"
     content: Literal["raw", "json", "json_text"] = "raw"
     grouping: Literal["own_turn", "shared_turn", "in_turn"] = "own_turn"
+    parts: tuple[ResultPart, ...] = ()
+    """One result as literals and slots, between `header` and `end`; for formats that write an id or a name beside it."""
 
 
 class Grammar(Frozen):

@@ -203,4 +203,14 @@ class ArgumentsSlot(Frozen):
         return self
 
 
+class ContentSlot(Frozen):
+    """The content of a tool's result (only inside the parts of results)."""
+
+    slot: Literal["content"] = "content"
+
+
+ResultPart: TypeAlias = (
+    str | Annotated[NameSlot | IdSlot | IndexSlot | ContentSlot, Field(discriminator="slot")]
+)
+
 Part: TypeAlias = str | Annotated[NameSlot | IdSlot | IndexSlot | ArgumentsSlot, Field(discriminator="slot")]
