@@ -44,14 +44,14 @@ class Findings:
 def assemble(found: Findings, template: TemplateRef) -> Spec:
     """Write the spec that the findings amount to."""
     header = found.reasoning.header if found.reasoning is not None else found.frame.header
-    segments = _segments(found)
-    turn = Turn(prompts=found.prompts.prompts, header=header, segments=tuple(segments))
+    segments, repeats = _segments(found)
+    turn = Turn(prompts=found.prompts.prompts, header=header, header_repeats=repeats, segments=tuple(segments))
     return Spec(
         template=template,
         input=found.input,
         turn=turn,
         results=found.results,
-        grammar=_grammar(turn),
+        grammar=_grammar(turn, found.frame),
     )
 
 
@@ -71,39 +71,47 @@ def turn_end(frame: Frame) -> str:
     return frame.tail if frame.tail.strip() else frame.end
 
 
-def _segments(found: Findings) -> list[Segment]:
+def _segments(found: Findings) -> tuple[list[Segment], bool]:
+    """Return the segments, and whether the header repeats before each message."""
     lead, end = end_of(turn_end(found.frame))
-    reasoning = found.reasoning
+    reasoning, calls = found.reasoning, found.calls
+    header = reasoning.header if reasoning is not None else found.frame.header
     opened = found.frame.before_content
-    if reasoning is not None:
-        moved = found.frame.header[len(reasoning.header) :]
-        opened = (moved + found.frame.before_content)[len(reasoning.empty) :] if reasoning.with_content else opened
-        opened = reasoning.content_open if reasoning.with_content else opened
     segments: list[Segment] = []
+    repeats = False
     if reasoning is not None:
+        if reasoning.with_content and not reasoning.in_content:
+            opened = reasoning.content_open
+        close, message_end, rest = split_message(reasoning.close, header)
+        repeats = repeats or message_end is not None
+        opened = rest + opened
+        everywhere = reasoning.with_content and (reasoning.beside_calls or calls is None or reasoning.in_content)
         segments.append(
             ReasoningSegment(
-                when="any" if reasoning.with_content and (reasoning.beside_calls or found.calls is None) else ("alone" if reasoning.with_content else "beside_calls"),
+                when="any" if everywhere else "alone" if reasoning.with_content else "beside_calls",
                 fields=reasoning.fields,
                 open=reasoning.open,
-                close=reasoning.close,
+                close=close,
                 empty=reasoning.empty,
                 kept=reasoning.kept,  # type: ignore[arg-type]
+                end=message_end,
             )
         )
     content = ContentSegment(open=opened, close=lead, end=end)
-    calls = found.calls
     if calls is None:
-        return [*segments, content]
-    call_lead, call_end = end_of(calls.tail)
-    beside = ContentSegment(when="beside_calls", open=opened, close=calls.lead)
+        return [*segments, content], repeats
+    after_content, message_end, rest = split_message(calls.lead, header)
+    repeats = repeats or message_end is not None
+    beside = ContentSegment(when="beside_calls", open=opened, close=after_content, end=message_end)
     if calls.content_position == "before":
-        segments += [content.model_copy(update={"when": "alone"}), beside] if beside.close != lead or end else [content]
+        same = after_content == lead and end is None and message_end is None
+        segments += [content] if same else [content.model_copy(update={"when": "alone"}), beside]
     else:
         segments.append(content)
+    call_lead, call_end = end_of(calls.tail)
     segments.append(
         CallsSegment(
-            open=calls.section_open,
+            open=rest + calls.section_open,
             close=calls.section_close + call_lead,
             separator=calls.separator,
             array=calls.array,
@@ -112,7 +120,16 @@ def _segments(found: Findings) -> list[Segment]:
             end=call_end,
         )
     )
-    return segments
+    return segments, repeats or (bool(header.strip()) and header in calls.separator)
+
+
+def split_message(close: str, header: str) -> tuple[str, End | None, str]:
+    """Split a closer that holds the header of a further message: what closes the segment, what ends its message, and the rest."""
+    if not header.strip() or header not in close:
+        return close, None, ""
+    before, _, rest = close.partition(header)
+    lead, end = end_of(before)
+    return lead, End(literal=end.literal, stop=False) if end is not None else None, rest
 
 
 def _layout(calls: CallsFinding, arguments: ArgumentsSlot | None) -> JsonLayout | SequenceLayout:
@@ -136,7 +153,7 @@ def _layout(calls: CallsFinding, arguments: ArgumentsSlot | None) -> JsonLayout 
     return SequenceLayout(parts=tuple(full))
 
 
-def _grammar(turn: Turn) -> Grammar:
+def _grammar(turn: Turn, frame: Frame) -> Grammar:
     literals: list[str] = []
     stops: list[str] = []
     for segment in turn.segments:
@@ -145,8 +162,10 @@ def _grammar(turn: Turn) -> Grammar:
             literals.append(first)
         if segment.end is not None and segment.end.stop:
             stops.append(segment.end.literal)
+    stops += [core for text in (frame.tail, frame.end) if (core := text.strip()) and len(lexemes(core)) == 1]
+    closers = {segment.end.literal for segment in turn.segments if segment.end is not None and not segment.end.stop}
     triggers = [marks[0] for text in literals if (marks := [p for p in lexemes(text) if is_marker(p)])]
-    return Grammar(triggers=tuple(dict.fromkeys(triggers)), stops=tuple(dict.fromkeys(stops)))
+    return Grammar(triggers=tuple(dict.fromkeys(triggers)), stops=tuple(stop for stop in dict.fromkeys(stops) if stop not in closers))
 
 
 def _first_literal(segment: CallsSegment) -> str:

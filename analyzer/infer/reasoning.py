@@ -7,9 +7,11 @@ R3  in an earlier turn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from analyzer.infer.prompts import variable_choices
 from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
 from analyzer.observe.lexemes import common_start, common_suffix, is_marker, lexemes
@@ -22,6 +24,7 @@ STANDARD_FIELDS = frozenset(
     "tool_call parameters description properties required items enum url tools".split()
 )
 MOST_FIELDS = 12
+MOST_PAIRS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class ReasoningFinding:
     """The turn's header, shortened where the reasoning opener was taken for a part of it."""
     in_content: bool = False
     """True: the reasoning stands inside the content, between tags (R2)."""
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    """The variables under which the template shows reasoning; empty for the default."""
 
 
 def field_candidates(facts: TemplateFacts) -> list[str]:
@@ -61,45 +66,75 @@ def find_reasoning(
     frame: Frame,
     before_calls: str,
 ) -> ReasoningFinding | None:
+    """R1, then R1 under each setting of the template's variables (R4), then R2; None when no reasoning is rendered."""
+    context = _Context(session, calls_session, facts, regions, frame, before_calls)
+    found = _by_field(context, {})
+    if found is not None:
+        return found
+    for name, values in variable_choices(facts).items():
+        for value in values:
+            found = _by_field(context, {name: value})
+            if found is not None:
+                return found
+    return find_in_content(session, facts, regions, frame)
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    session: Session
+    calls_session: Session | None
+    facts: TemplateFacts
+    regions: Regions
+    frame: Frame
+    before_calls: str
+
+
+def _by_field(context: _Context, setting: Mapping[str, Any]) -> ReasoningFinding | None:
     """R1: try each candidate field; the first whose needle is rendered decides, the others that render alike are added."""
-    candidates = field_candidates(facts)
-    needles = session.needles
+    candidates = field_candidates(context.facts)
+    session, calls_session, needles = context.session, context.calls_session, context.session.needles
     tools = probes.tools(needles) if calls_session is not None else None
-    asks = []
-    for field in candidates:
-        chat = [*head(session), probes.assistant(needles.content, **{field: needles.reasoning})]
-        asks.append(Ask(chat, tools=tools))
-    texts = session.render(asks, "R1")
-    shown = [
-        field
-        for field, text in zip(candidates, texts, strict=True)
-        if text and _stands_before(_after(text, needles.user), needles.reasoning, needles.content)
+    asks = [
+        Ask([*head(session), probes.assistant(needles.content, **{field: needles.reasoning})], tools, variables=setting)
+        for field in candidates
     ]
-    shown = [field for field in shown if texts[candidates.index(field)] == texts[candidates.index(shown[0])]]
+    texts = session.render(asks, "R1")
+    shown = _shown(candidates, texts, needles.user, needles.reasoning, needles.content)
     beside: list[str | None] = []
     if calls_session is not None:
-        for field in candidates:
-            chat = [*head(session), probes.assistant(_empty(calls_session), probes.calls(needles, 1), **{field: needles.reasoning})]
-            beside.append(calls_session.one(chat, "R1", tools=tools))
+        message = [
+            probes.assistant(_empty(calls_session), probes.calls(needles, 1), **{field: needles.reasoning})
+            for field in candidates
+        ]
+        asks = [Ask([*head(session), turn], tools, variables=setting) for turn in message]
+        beside = calls_session.render(asks, "R1")
     call = needles.calls[0]
-    shown_beside = [
-        field
-        for field, text in zip(candidates, beside, strict=False)
-        if text and _stands_before(_after(text, needles.user), needles.reasoning, call.name, call.id)
-    ]
+    shown_beside = _shown(candidates, beside, needles.user, needles.reasoning, call.name, call.id)
     if shown:
         shown_beside = [field for field in shown_beside if field in shown]
-    shown_beside = [
-        field for field in shown_beside if beside[candidates.index(field)] == beside[candidates.index(shown_beside[0])]
-    ]
     fields = tuple(dict.fromkeys([*shown, *shown_beside]))
     if not fields:
         return None
-    field = fields[0]
-    alone = regions.cut(texts[candidates.index(field)]) if field in shown else None
-    with_calls = regions.cut(beside[candidates.index(field)]) if field in shown_beside else None
-    kept = _kept(session, field, tools) if field in shown else "beside_calls"
-    return _cut(session, fields, alone, with_calls, frame, before_calls, kept)
+    at = candidates.index(fields[0])
+    alone = context.regions.cut(texts[at]) if shown else None
+    with_calls = context.regions.cut(beside[at]) if fields[0] in shown_beside else None
+    if alone is None and with_calls is None:
+        return None
+    kept = _kept(session, fields[0], tools) if shown else "beside_calls"
+    found = _cut(session, fields, alone, with_calls, context.frame, context.before_calls, kept)
+    return replace(found, setting=dict(setting))
+
+
+def _shown(
+    candidates: Sequence[str], texts: Sequence[str | None], user: str, needle: str, *others: str
+) -> list[str]:
+    """Return the fields whose needle stands in the turn, before `others`; only those that render like the first."""
+    shown = [
+        (name, text)
+        for name, text in zip(candidates, texts, strict=False)
+        if text and _stands_before(_after(text, user), needle, *others)
+    ]
+    return [name for name, text in shown if text == shown[0][1]]
 
 
 def _empty(session: Session) -> str:
@@ -219,3 +254,54 @@ def _first_marker(text: str) -> str:
                 end += 1
             return "".join(pieces[:end])
     return text
+
+
+def find_in_content(session: Session, facts: TemplateFacts, regions: Regions, frame: Frame) -> ReasoningFinding | None:
+    """R2: content that holds `OPEN r CLOSE c`, for each closer among the template's literals.
+
+    A template that takes the reasoning out of such content knows the tags; the opener's white space is read from a generation prompt
+    that ends with the opener.
+    """
+    needles = session.needles
+    pairs = tag_pairs(facts)
+    asks = []
+    for opener, closer in pairs:
+        for space in ("", "\n\n"):
+            content = f"{opener}{space[:1]}{needles.reasoning}{space[:1]}{closer}{space}{needles.content}"
+            asks.append(Ask([*head(session), probes.assistant(content)]))
+    texts = [regions.cut(text) for text in session.render(asks, "R2")]
+    for number, (opener, closer) in enumerate(pairs):
+        tight, spaced = texts[2 * number], texts[2 * number + 1]
+        if tight is None or needles.content not in tight:
+            continue
+        before = tight.partition(needles.content)[0]
+        if needles.reasoning in before and f"{opener}{needles.reasoning}{closer}" in before:
+            continue  # printed as it is: the template does not know these tags
+        stripped = spaced is not None and spaced.partition(needles.content)[0] == frame.header + frame.before_content
+        opened = frame.prompt.partition(opener)[2] if opener in frame.prompt and closer not in frame.prompt else ""
+        space = opened if opened and not opened.strip() else ""
+        return ReasoningFinding(
+            fields=(),
+            open=opener + space,
+            close=("\n" if space else "") + closer + ("\n\n" if stripped else ""),
+            empty="",
+            empty_beside_calls="",
+            content_open="",
+            kept="never" if needles.reasoning not in before else "always",
+            beside_calls=False,
+            with_content=True,
+            header=frame.header,
+            in_content=True,
+        )
+    return None
+
+
+def tag_pairs(facts: TemplateFacts) -> list[tuple[str, str]]:
+    """Return pairs of opener and closer among the markers of the template's literals: `<x>` and `</x>`, `[X]` and `[/X]`."""
+    marks: dict[str, None] = {}
+    for literal in facts.literals:
+        for piece in lexemes(literal):
+            if is_marker(piece):
+                marks[piece] = None
+    pairs = [(mark[0] + mark[2:], mark) for mark in marks if mark[1:2] == "/"]
+    return [pair for pair in pairs if len(pair[0]) > 2][:MOST_PAIRS]
