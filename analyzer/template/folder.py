@@ -56,7 +56,7 @@ def from_jinja(path: Path) -> Template:
         return _templates(
             {DEFAULT_VARIANT: text}, path.parent, name=path.resolve().parent.name, origin=str(path)
         )[0]
-    return Template.from_text(text, name=path.stem, origin=str(path))
+    return Template(text=text, name=path.stem, origin=str(path))
 
 
 def _jinja_files(folder: Path) -> dict[str, str]:
@@ -71,8 +71,8 @@ def _templates(
     special, added = _tokens(folder, config or folder / CONFIG_FILE)
     variants = sorted(texts, key=lambda variant: variant != DEFAULT_VARIANT)
     return tuple(
-        Template.from_text(
-            texts[variant],
+        Template(
+            text=texts[variant],
             name=name,
             special_tokens=special,
             added_tokens=added,

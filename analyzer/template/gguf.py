@@ -59,8 +59,8 @@ def _templates(fields: Any, path: Path) -> tuple[Template, ...]:
     special = _special_tokens(fields) if texts else {}
     added = _added_tokens(fields) if texts else ()
     return tuple(
-        Template.from_text(
-            texts[key],
+        Template(
+            text=texts[key],
             name=name,
             special_tokens=special,
             added_tokens=added,

@@ -69,7 +69,7 @@ def _from_stdin(stdin: TextIO) -> Template:
         raise TemplateError("Not text: it holds NUL characters", source="standard input")
     if not text.strip():
         raise TemplateError("Nothing came in", source="standard input")
-    return Template.from_text(text, name="stdin", origin="standard input")
+    return Template(text=text, name="stdin", origin="standard input")
 
 
 def pick(templates: Sequence[Template], variant: str | None = None) -> Template:

@@ -23,7 +23,8 @@ class Template:
     """A chat template and what its tokenizer says of itself.
 
     ``name`` is the model's or the file's name, ``variant`` tells several templates of one model apart.  ``text`` is
-    the source as found, line ends included; ``sha256`` is the hexadecimal hash of its UTF-8 bytes.
+    the source as found, line ends included; ``sha256`` is the hexadecimal hash of its UTF-8 bytes, computed when it is
+    not given.
     ``special_tokens`` holds the tokens that are set, by the name a template knows them under (``bos_token``);
     ``added_tokens`` every token beyond the plain vocabulary, in order of id, as far as they are known.  ``origin``
     is the file or hub id, for messages.
@@ -31,33 +32,15 @@ class Template:
 
     name: str
     text: str
-    sha256: str
+    sha256: str = ""
     special_tokens: Mapping[str, str] = field(default_factory=dict, hash=False)
     added_tokens: tuple[str, ...] = ()
     origin: str = ""
     variant: str = DEFAULT_VARIANT
 
-    @classmethod
-    def from_text(
-        cls,
-        text: str,
-        *,
-        name: str,
-        special_tokens: Mapping[str, str] | None = None,
-        added_tokens: tuple[str, ...] = (),
-        origin: str = "",
-        variant: str = DEFAULT_VARIANT,
-    ) -> Template:
-        """A template with its hash computed."""
-        return cls(
-            name=name,
-            text=text,
-            sha256=text_hash(text),
-            special_tokens=dict(special_tokens or {}),
-            added_tokens=added_tokens,
-            origin=origin or name,
-            variant=variant,
-        )
+    def __post_init__(self) -> None:
+        if not self.sha256:
+            object.__setattr__(self, "sha256", text_hash(self.text))
 
 
 def text_hash(text: str) -> str:
