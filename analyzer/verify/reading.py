@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from analyzer.chat import Message, Tool
-from analyzer.runtime import Parser, assemble
+from analyzer.runtime import STRICT, Parser, assemble
 from analyzer.spec.model import Prompt, Spec
 
 _CUTS: Final = 5

@@ -1,0 +1,164 @@
+"""Judging trips: held, defective with a proof, or failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from analyzer.chat import Message
+from analyzer.render import Rendered
+from analyzer.spec.model import Spec
+from analyzer.verify.adapt import Adapter
+from analyzer.verify.cases import Reply, needles_in, needles_of
+from analyzer.verify.coverage import Level, levels_of
+from analyzer.verify.defects import Finding, proves_absence, recognise, restored
+from analyzer.verify.trips import NoTrip, Stage, Trip
+
+Outcome = Literal["held", "defect", "failed"]
+
+
+@dataclass(slots=True)
+class Judgement:
+    """A trip with what was made of it."""
+
+    trip: Trip
+    outcome: Outcome
+    findings: list[Finding] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of defect, each once."""
+        return list(dict.fromkeys(finding.kind for finding in self.findings))
+
+    def levels(self) -> frozenset[Level]:
+        """The levels that the trip has proved something of: those whose value was written at all."""
+        adapted = self.trip.adapted
+        levels = dict(_seen(levels_of(replace(adapted.case, reply=adapted.reply), adapted.setting.label)))
+        for kind in self.kinds:
+            for slot, level in _LOST.get(kind, ()):
+                levels[slot] = {level}
+        return frozenset((factor, level) for factor, found in levels.items() for level in found)
+
+
+_LOST = {
+    "content_lost_beside_calls": (("content", "absent"),),
+    "content_lost": (("content", "absent"),),
+    "content_as_reasoning": (("content", "absent"), ("reasoning", "absent")),
+    "reasoning_lost": (("reasoning", "absent"),),
+    "reasoning_lost_beside_calls": (("reasoning", "absent"),),
+    "reasoning_lost_without_calls": (("reasoning", "absent"),),
+    "second_call_lost": (("calls", "1"),),
+    "calls_lost": (("calls", "0"),),
+}
+
+
+def _seen(levels: Iterable[Level]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for factor, level in levels:
+        found.setdefault(factor, set()).add(level)
+    return found
+
+
+def settle(spec: Spec, trip: Trip) -> Trip | NoTrip:
+    """The trip without what the spec says the template never writes, if it is indeed not there.
+
+    A template without reasoning, or without calls, has no defect for that; but when the values do stand in its render, the
+    spec is wrong and the trip will fail.
+    """
+    reply = trip.adapted.reply
+    if reply.reasoning and not reads_reasoning(spec) and _absent(trip, needles_in(reply.reasoning)):
+        reply = replace(reply, reasoning=None)
+    if reply.calls and spec.calls is None:
+        words = [word for call in reply.calls for word in needles_of(call)]
+        if _absent(trip, words) and (words or all(call.name not in _behind(trip) for call in reply.calls)):
+            reply = replace(reply, calls=())
+    if reply is trip.adapted.reply:
+        return trip
+    if not reply.content and not reply.calls:
+        adapted = trip.adapted
+        return NoTrip(adapted.case, adapted.setting, "the template writes no calls")
+    calls = trip.adapted.truth.tool_calls if reply.calls else ()
+    trip.adapted = replace(
+        trip.adapted, reply=reply, truth=Message(reply.content or None, reply.reasoning, calls)
+    )
+    return trip
+
+
+def reads_reasoning(spec: Spec) -> bool:
+    """Whether the spec says that the template writes reasoning that it is given."""
+    if spec.input.reasoning_fields:
+        return True
+    return any(segment.fields and segment.kept != "never" for segment in spec.reasoning)
+
+
+def _behind(trip: Trip) -> str:
+    known = trip.before.bare or trip.before.prompt or ""
+    return trip.full.removeprefix(known)
+
+
+def _absent(trip: Trip, words: Sequence[str]) -> bool:
+    return all(word not in trip.full for word in words)
+
+
+def judge(trips: Sequence[Trip], adapter: Adapter, stage: Stage) -> list[Judgement]:
+    """A judgement for each trip; those that need it are rendered again with what came out."""
+    judged = [_first_look(trip) for trip in trips]
+    doubtful = [one for one in judged if any(finding.proof == "same_render" for finding in one.findings)]
+    requests = [
+        adapter.request(one.trip.adapted, [*one.trip.adapted.before, _again(one, adapter)])
+        for one in doubtful
+    ]
+    for one, outcome in zip(doubtful, stage.render(requests), strict=True):
+        if not isinstance(outcome, Rendered) or outcome.text != one.trip.full:
+            _fail(one, "rendered again it is another text")
+    _support(judged)
+    return judged
+
+
+def _first_look(trip: Trip) -> Judgement:
+    if trip.failures:
+        lines = [*trip.failures, *map(str, trip.differences)]
+        return Judgement(trip, "failed", failures=[f"{trip.label}: {line}" for line in lines])
+    if not trip.differences:
+        return Judgement(trip, "held")
+    findings = [(difference, recognise(trip, difference)) for difference in trip.differences]
+    unknown = [difference for difference, finding in findings if finding is None]
+    if unknown:
+        return Judgement(trip, "failed", failures=[f"{trip.label}: {difference}" for difference in unknown])
+    return Judgement(trip, "defect", [finding for _, finding in findings if finding is not None])
+
+
+def _again(one: Judgement, adapter: Adapter) -> dict[str, object]:
+    """The turn that came out, with what is proved to be lost put back."""
+    trip = one.trip
+    sent, got = trip.adapted.reply, trip.reading.message if trip.reading is not None else Message()
+    lost = {finding.difference.slot for finding in one.findings if finding.proof == "absent"}
+    reply = Reply(
+        sent.content if "content" in lost else got.content,
+        sent.reasoning if "reasoning" in lost else got.reasoning_content,
+        tuple(restored(trip, one.findings)),
+    )
+    ids = [call["id"] for call in trip.adapted.turn.get("tool_calls", ())]
+    return adapter.turn(reply, ids)
+
+
+def _fail(one: Judgement, why: str) -> None:
+    one.outcome = "failed"
+    one.failures = [f"{one.trip.label}: {finding.difference}; {why}" for finding in one.findings]
+
+
+def _support(judged: Sequence[Judgement]) -> None:
+    """Fails calls that did not come out and had nothing to be seen, unless the same loss is proved elsewhere."""
+    proved = {
+        finding.kind
+        for one in judged
+        if one.outcome == "defect"
+        for finding in one.findings
+        if finding.difference.slot == "call" and proves_absence(one.trip, finding.difference)
+    }
+    for one in judged:
+        for finding in one.findings:
+            if one.outcome == "defect" and finding.difference.slot == "call" and finding.kind not in proved:
+                _fail(one, "and nothing proves that the template does not write it")

@@ -1,0 +1,190 @@
+"""The verdict: everything that verification does, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from analyzer.render import Renderer
+from analyzer.spec.model import Defect, Spec, Verification
+from analyzer.verify.adapt import Adapter, settings_of
+from analyzer.verify.collisions import collisions
+from analyzer.verify.coverage import Coverage, describe, levels_of, plan
+from analyzer.verify.defects import EXPECTED_SHAPES
+from analyzer.verify.inputs import probe_inputs
+from analyzer.verify.judgement import Judgement, judge, reads_reasoning, settle
+from analyzer.verify.middles import MiddleFindings, check_middles, choose
+from analyzer.verify.mutation import survivors, witnesses
+from analyzer.verify.prefills import Construction, check_prompts, constructions, try_construction
+from analyzer.verify.results import check_results
+from analyzer.verify.samples import cases
+from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
+from analyzer.verify.witnesses import defects_of
+
+_SHOWN_FAILURES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What verification found: the `Verification` for the spec, the template's defects, and collisions."""
+
+    verification: Verification
+    defects: tuple[Defect, ...] = ()
+    collisions: tuple[str, ...] = ()
+    constructed: int = 0
+    """How many round trips were spliced from prompt, reasoning and body."""
+
+    @property
+    def word(self) -> str:
+        """`proven`, `proven_with_defects` or `failed`."""
+        return self.verification.verdict
+
+
+@dataclass(slots=True)
+class _Work:
+    """What has been found so far."""
+
+    failures: list[str] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
+    defects: list[Defect] = field(default_factory=list)
+    judged: list[Judgement] = field(default_factory=list)
+    round_trips: int = 0
+    constructed: int = 0
+
+
+def verify(
+    spec: Spec, template: TemplateText, renderer: Renderer, seed: int = 0, *, effort: str = "normal"
+) -> Verdict:
+    """Proves a spec by round trips through its template and the strict runtime.
+
+    ``effort`` is `low` (the covering array), `normal` or `high` (more random conversations).  The same seed gives the same
+    verdict.
+    """
+    stage = Stage(renderer, template, spec.input.mutable)
+    inputs = probe_inputs(spec, stage)
+    adapter = Adapter(spec, template.special_tokens, null_content=inputs.null_content)
+    traveller = Traveller(spec, seed)
+    settings = settings_of(spec)
+    coverage = Coverage(tuple(setting.label for setting in settings))
+    work = _Work(failures=list(inputs.failures), defects=list(inputs.defects))
+
+    known = cases(seed, effort)
+    wanted = [(known[case], settings[setting]) for case, setting in plan(seed, effort, len(settings))]
+    trips = _travel(spec, render_trips(adapter, stage, wanted), traveller, coverage)
+    work.judged = judge(trips, adapter, stage)
+    _note_coverage(spec, work, coverage)
+    good = [one.trip for one in work.judged if one.outcome != "failed"]
+
+    work.failures += check_prompts(spec, trips)
+    _note_constructions(spec, traveller, good, work)
+    middles = check_middles(spec, adapter, stage, traveller, choose(good))
+    _note_middles(spec, middles, work)
+    known_defects = {defect.kind for defect in work.defects}
+    work.defects += [
+        defect
+        for defect in defects_of(work.judged, adapter, stage, traveller)
+        if defect.kind not in known_defects
+    ]
+    collided = tuple(collisions(spec, adapter, stage, traveller, settings[0])) if spec.calls else ()
+    work.unproven += collided
+    if not work.failures:
+        work.unproven += _mutation_gaps(spec, traveller, good)
+        work.unproven += check_results(spec, middles.followed)
+    work.unproven += describe(coverage.missing())
+    return Verdict(_verification(work, coverage, seed), tuple(work.defects), collided, work.constructed)
+
+
+def verified(
+    spec: Spec, template: TemplateText, renderer: Renderer, seed: int = 0, *, effort: str = "normal"
+) -> Spec:
+    """The spec with its verification and its defects filled in."""
+    verdict = verify(spec, template, renderer, seed=seed, effort=effort)
+    kinds = {defect.kind for defect in verdict.defects}
+    kept = tuple(defect for defect in spec.defects if defect.kind not in kinds)
+    return spec.model_copy(
+        update={"verification": verdict.verification, "defects": (*kept, *verdict.defects)}
+    )
+
+
+def _travel(
+    spec: Spec, rendered: Sequence[Trip | NoTrip], traveller: Traveller, coverage: Coverage
+) -> list[Trip]:
+    """Takes every trip; what the template does not take is noted in the table."""
+    taken: list[Trip] = []
+    for one in rendered:
+        trip = settle(spec, one) if isinstance(one, Trip) else one
+        if isinstance(trip, NoTrip):
+            coverage.refuse(levels_of(trip.case, trip.setting.label), trip.reason)
+        else:
+            traveller.travel(trip)
+            taken.append(trip)
+    if not reads_reasoning(spec):
+        coverage.refuse_level(("reasoning", "present"), "the template writes no reasoning")
+    if spec.calls is None:
+        for level in ("1", "2", "3"):
+            coverage.refuse_level(("calls", level), "the template writes no calls")
+    return taken
+
+
+def _note_coverage(spec: Spec, work: _Work, coverage: Coverage) -> None:
+    for one in work.judged:
+        if one.outcome == "failed":
+            work.failures += one.failures
+            continue
+        work.round_trips += 1
+        coverage.passed(one.levels())
+        if one.kinds:
+            case = one.trip.adapted.case
+            coverage.refuse(levels_of(case, one.trip.adapted.setting.label), ", ".join(one.kinds))
+    if not any(one.outcome != "failed" for one in work.judged):
+        work.failures.append("no conversation could be tried")
+    elif spec.calls is not None and not any(
+        one.trip.adapted.reply.calls and one.outcome != "failed" for one in work.judged
+    ):
+        work.failures.append("no conversation with a call could be tried")
+
+
+def _note_constructions(spec: Spec, traveller: Traveller, trips: Sequence[Trip], work: _Work) -> None:
+    for made in constructions(spec, trips):
+        if isinstance(made, Construction):
+            problems = list(try_construction(traveller, made))
+            work.failures += problems
+            work.constructed += not problems
+            work.round_trips += not problems
+        else:
+            work.failures.append(f"turn.prompts: {made}")
+
+
+def _note_middles(spec: Spec, middles: MiddleFindings, work: _Work) -> None:
+    work.failures += middles.failures
+    work.unproven += middles.notes
+    work.round_trips += middles.ends_seen
+    kept_always = any(segment.kept == "always" for segment in spec.reasoning)
+    if middles.reasoning_dropped and kept_always:
+        label = middles.reasoning_dropped[0].label
+        work.unproven.append(f"reasoning kept: the spec says always, the template drops it later ({label})")
+
+
+def _mutation_gaps(spec: Spec, traveller: Traveller, trips: Sequence[Trip]) -> Iterator[str]:
+    known = witnesses(spec, trips)
+    inexact = [witness for witness in known if not witness.exact]
+    if inexact and len(inexact) == len(known):
+        yield "turn: no render is written by the spec's literals and slots alone"
+    for mutant in survivors(spec, traveller, known):
+        yield f"{mutant.path}: {mutant.change}"
+
+
+def _verification(work: _Work, coverage: Coverage, seed: int) -> Verification:
+    failures = list(dict.fromkeys(work.failures))
+    shown = failures[:_SHOWN_FAILURES]
+    if len(failures) > len(shown):
+        shown.append(f"and {len(failures) - len(shown)} more")
+    lowering = any(defect.kind not in EXPECTED_SHAPES for defect in work.defects)
+    return Verification(
+        verdict="failed" if failures else "proven_with_defects" if lowering else "proven",
+        round_trips=work.round_trips,
+        seed=seed,
+        coverage=coverage.counts(),
+        unproven=tuple(dict.fromkeys(work.unproven)),
+        failures=tuple(shown),
+    )

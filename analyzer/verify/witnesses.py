@@ -1,0 +1,102 @@
+"""Witnesses: the smallest conversation that shows a defect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from analyzer.spec.model import Defect
+from analyzer.verify.adapt import Adapter
+from analyzer.verify.cases import Call, Case, Reply
+from analyzer.verify.defects import KINDS, Finding
+from analyzer.verify.judgement import Judgement, judge
+from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
+
+_ROUNDS: Final = 4
+_SHOWN: Final = 600
+
+
+def defects_of(
+    judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
+) -> Iterator[Defect]:
+    """One defect for each kind that was found, with its smallest witness."""
+    by_kind: dict[str, list[Judgement]] = {}
+    for one in judged:
+        if one.outcome == "defect":
+            for kind in one.kinds:
+                by_kind.setdefault(kind, []).append(one)
+    for kind, found in by_kind.items():
+        smallest = min(found, key=lambda one: _size(one.trip.adapted.reply))
+        smallest = _shrink(kind, smallest, adapter, stage, traveller)
+        yield Defect(kind=kind, message=KINDS[kind], witness=_witness(kind, smallest))
+
+
+def _witness(kind: str, one: Judgement) -> dict[str, Any]:
+    adapted = one.trip.adapted
+    finding = _finding(kind, one)
+    shown: dict[str, Any] = {"messages": [*adapted.before, adapted.turn]}
+    if adapted.setting.variables:
+        shown["variables"] = dict(adapted.setting.variables)
+    shown["render"] = one.trip.written[-_SHOWN:]
+    shown["proof"] = finding.proof
+    shown["seen"] = str(finding.difference)
+    return shown
+
+
+def _finding(kind: str, one: Judgement) -> Finding:
+    return next(finding for finding in one.findings if finding.kind == kind)
+
+
+def _size(reply: Reply) -> int:
+    values = [[call.name, call.arguments] for call in reply.calls]
+    return len(json.dumps([reply.content, reply.reasoning, values]))
+
+
+def _shrink(kind: str, one: Judgement, adapter: Adapter, stage: Stage, traveller: Traveller) -> Judgement:
+    """Drops what is not needed, one round of renders at a time, until nothing more can be dropped."""
+    for _ in range(_ROUNDS):
+        case = replace(one.trip.adapted.case, reply=one.trip.adapted.reply)
+        smaller = sorted(_smaller(case, _finding(kind, one)), key=lambda made: _size(made.reply))
+        setting = one.trip.adapted.setting
+        trips = [
+            trip
+            for trip in render_trips(adapter, stage, [(made, setting) for made in smaller])
+            if isinstance(trip, Trip)
+        ]
+        for trip in trips:
+            traveller.travel(trip)
+        shown = [
+            made for made in judge(trips, adapter, stage) if made.outcome == "defect" and kind in made.kinds
+        ]
+        if not shown:
+            return one
+        one = shown[0]
+    return one
+
+
+def _smaller(case: Case, finding: Finding) -> Iterator[Case]:
+    """Cases with one thing less, those most likely to do first."""
+    reply, slot, number = case.reply, finding.difference.slot, finding.difference.call
+    if reply.reasoning is not None and slot != "reasoning":
+        yield case.with_reply(replace(reply, reasoning=None))
+    if reply.content is not None and slot != "content":
+        yield case.with_reply(replace(reply, content=None))
+        if reply.reasoning is not None:
+            yield case.with_reply(replace(reply, content=None, reasoning=None))
+    for at in range(len(reply.calls)):
+        if at != number:
+            yield case.with_reply(replace(reply, calls=(*reply.calls[:at], *reply.calls[at + 1 :])))
+    kept = finding.difference.path[:1]
+    bare = tuple(
+        Call(call.name, _only(call, kept if at == number else ())) for at, call in enumerate(reply.calls)
+    )
+    if bare != reply.calls or any(len(one.arguments) > len(kept) for one in reply.calls):
+        yield case.with_reply(replace(reply, calls=bare))
+    if case.place != "first":
+        yield replace(case, place="first")
+
+
+def _only(call: Call, keys: Sequence[object]) -> dict[str, Any]:
+    return {key: value for key, value in call.arguments.items() if key in keys}
