@@ -76,7 +76,7 @@ def settle(spec: Spec, trip: Trip) -> Trip | NoTrip:
             reply = replace(reply, calls=())
     if reply is trip.adapted.reply:
         return trip
-    if not reply.content and not reply.calls:
+    if reply is not trip.adapted.reply and not reply.content and not reply.calls:
         adapted = trip.adapted
         return NoTrip(adapted.case, adapted.setting, "the template writes no calls")
     calls = trip.adapted.truth.tool_calls if reply.calls else ()
@@ -141,7 +141,7 @@ def _again(one: Judgement, adapter: Adapter) -> dict[str, object]:
         tuple(restored(trip, one.findings)),
     )
     ids = [call["id"] for call in trip.adapted.turn.get("tool_calls", ())]
-    return adapter.turn(reply, ids)
+    return adapter.turn(reply, ids, as_text=trip.adapted.as_text)
 
 
 def _fail(one: Judgement, why: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from analyzer.spec.model import End, JsonLayout, Spec
+from analyzer.spec.model import CallsSegment, End, JsonLayout, Spec
 from analyzer.spec.parts import (
     ArgumentsSlot,
     Codec,
@@ -26,6 +26,9 @@ from analyzer.spec.parts import (
 
 ALIEN: Final = "§"
 """A character that no format uses."""
+
+ADDED_END: Final = "an end where there is none"
+"""The change that only says something of a segment that can be the last of its message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def literal_changes(text: str) -> Iterator[tuple[str, str]]:
 
 def _end(_: BaseModel, value: End | None) -> Iterator[tuple[str, Any]]:
     if value is None:
-        yield "an end where there is none", End(literal=ALIEN)
+        yield ADDED_END, End(literal=ALIEN)
         return
     yield "no end", None
     for change, text in literal_changes(value.literal):
@@ -110,7 +113,7 @@ def _end(_: BaseModel, value: End | None) -> Iterator[tuple[str, Any]]:
 
 
 def _when(_: BaseModel, value: str) -> Iterator[tuple[str, Any]]:
-    for other in ("any", "alone", "beside_calls"):
+    for other in ("alone", "beside_calls"):
         if other != value:
             yield f"{other} for {value}", other
 
@@ -138,17 +141,19 @@ def _arguments_codec(_: BaseModel, value: str) -> Iterator[tuple[str, Any]]:
 
 def _codec(_: BaseModel, value: Codec | None) -> Iterator[tuple[str, Any]]:
     if value is not None:
-        yield from codec_changes(value)
+        yield from codec_changes(value, "object")
 
 
-def codec_changes(codec: Codec) -> Iterator[tuple[str, Codec]]:
-    """Another codec: raw and JSON for each other, JSON for the rest."""
+def codec_changes(codec: Codec, json_type: str) -> Iterator[tuple[str, Codec]]:
+    """Another codec: raw and JSON for each other, JSON for the rest.
+
+    The raw text of what is no string *is* its JSON, so for other types the two are one codec under two names.
+    """
     if isinstance(codec, JsonCodec):
-        yield "raw for json", RawCodec()
         yield "json_text for json", JsonTextCodec()
-    else:
+    elif not isinstance(codec, RawCodec) or json_type == "string":
         yield f"json for {codec.kind}", JsonCodec()
-    if not isinstance(codec, (JsonCodec, RawCodec)):
+    if json_type == "string" and not isinstance(codec, RawCodec):
         yield f"raw for {codec.kind}", RawCodec()
 
 
@@ -156,8 +161,13 @@ def _codecs(_: BaseModel, value: Codecs | None) -> Iterator[tuple[str, Any]]:
     if value is None:
         return
     for name in type(value).model_fields:
-        for change, codec in codec_changes(getattr(value, name)):
+        for change, codec in codec_changes(getattr(value, name), name):
             yield f"{name}: {change}", value.model_copy(update={name: codec})
+
+
+def _array(model: BaseModel, value: bool) -> Iterator[tuple[str, Any]]:  # noqa: FBT001  (a field's value)
+    if value or (isinstance(model, CallsSegment) and model.open.rstrip().endswith("[")):
+        yield f"{not value} for {value}", not value
 
 
 def _flag(_: BaseModel, value: bool) -> Iterator[tuple[str, Any]]:  # noqa: FBT001  (a field's value)
@@ -198,7 +208,7 @@ _SPECIAL: Final[dict[str, Any]] = {
     "arguments_codec": _arguments_codec,
     "codec": _codec,
     "codecs": _codecs,
-    "array": _flag,
+    "array": _array,
     "header_repeats": _flag,
     "pattern": _pattern,
     "words": _words,

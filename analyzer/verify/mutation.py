@@ -13,10 +13,10 @@ from typing import Final
 from analyzer.chat import Message
 from analyzer.spec.model import CallsSegment, ContentSegment, ReasoningSegment, Spec
 from analyzer.verify.cut import Cut
-from analyzer.verify.mutants import Mutant, mutants
+from analyzer.verify.mutants import ADDED_END, Mutant, mutants
 from analyzer.verify.pieces import mismatch
 from analyzer.verify.trips import Traveller, Trip
-from analyzer.verify.writer import turn_pieces
+from analyzer.verify.writer import applicable, turn_pieces
 
 PARSES: Final = 6
 """How many texts a mutant is parsed from that no writer killed."""
@@ -24,11 +24,15 @@ PARSES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A trip that held, as a text that mutants are tried on; ``exact``: the spec's writer writes the very same text."""
+    """A trip that held, as a text that mutants are tried on.
+
+    ``text`` is the turn with its header; ``exact``: the spec's writer writes the very same text.
+    """
 
     trip: Trip
     cut: Cut
     message: Message
+    text: str
     exact: bool
 
 
@@ -38,23 +42,37 @@ def witnesses(spec: Spec, trips: Sequence[Trip]) -> list[Witness]:
     for trip in trips:
         if trip.cut is not None and trip.reading is not None and not trip.failures:
             message = trip.reading.message
-            exact = mismatch(turn_pieces(spec, message), _from_header(spec, trip.cut)) is None
-            found.append(Witness(trip, trip.cut, message, exact))
+            text = _from_header(spec, trip, trip.cut)
+            exact = mismatch(turn_pieces(spec, message), text) is None
+            found.append(Witness(trip, trip.cut, message, text, exact))
     return found
 
 
-def _from_header(spec: Spec, cut: Cut) -> str:
+def _from_header(spec: Spec, trip: Trip, cut: Cut) -> str:
     """The turn's text with its header, and with what the prompt had written of it."""
-    header = spec.turn.header
+    header, prompt = spec.turn.header, trip.before.prompt_text
     if cut.by == "history":
         return header + cut.text
-    at = cut.before.rfind(header) if header else len(cut.before)
-    return (cut.before[at:] if at >= 0 else header) + cut.text
+    if prompt is None:
+        at = cut.before.rfind(header)
+        return (cut.before[at:] if header and at >= 0 else header) + cut.text
+    if prompt.startswith(header) or (prompt and header.startswith(prompt)):
+        return prompt + cut.text
+    return cut.text if cut.text.startswith(header) else header + cut.text
 
 
 def survivors(spec: Spec, traveller: Traveller, known: Sequence[Witness]) -> Iterator[Mutant]:
     """The mutants that no text killed."""
+    last = {
+        applicable(spec, witness.message)[-1][0] for witness in known if applicable(spec, witness.message)
+    }
     for mutant in mutants(spec):
+        if (
+            mutant.change == ADDED_END
+            and not spec.turn.header_repeats
+            and _segment_number(mutant) not in last
+        ):
+            continue  # an end is not written in the middle of a message: the same spec in other words
         if not is_killed(mutant, traveller, known):
             yield mutant
 
@@ -69,7 +87,7 @@ def is_killed(mutant: Mutant, traveller: Traveller, known: Sequence[Witness]) ->
 
 
 def _writes_otherwise(spec: Spec, witness: Witness) -> bool:
-    return mismatch(turn_pieces(spec, witness.message), _from_header(spec, witness.cut)) is not None
+    return mismatch(turn_pieces(spec, witness.message), witness.text) is not None
 
 
 def _reads_otherwise(mutant: Mutant, traveller: Traveller, witness: Witness) -> bool:
@@ -81,8 +99,7 @@ def _concerns(mutant: Mutant, witness: Witness) -> bool:
     """Whether the turn of a witness has the segment that the mutant changed."""
     if not mutant.path.startswith("turn.segments["):
         return True
-    number = int(mutant.path[len("turn.segments[") : mutant.path.index("]")])
-    segment = mutant.spec.turn.segments[number]
+    segment = mutant.spec.turn.segments[_segment_number(mutant)]
     if isinstance(segment, CallsSegment):
         return bool(witness.message.tool_calls)
     if mutant.path.endswith((".empty", ".when", ".end", ".end.literal")):
@@ -92,6 +109,10 @@ def _concerns(mutant: Mutant, witness: Witness) -> bool:
     )
     assert isinstance(segment, (ContentSegment, ReasoningSegment))  # noqa: S101  (for the type checker)
     return bool(value)
+
+
+def _segment_number(mutant: Mutant) -> int:
+    return int(mutant.path[len("turn.segments[") : mutant.path.index("]")])
 
 
 def _most_telling(known: Sequence[Witness]) -> list[Witness]:

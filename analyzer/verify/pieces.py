@@ -91,10 +91,10 @@ def _dialect(value: Any, codec: DialectCodec) -> str:
     return _json(value)
 
 
-def mismatch(pieces: Sequence[Piece], text: str) -> int | None:
+def mismatch(pieces: Sequence[Piece], text: str, *, exact: bool = False) -> int | None:
     """How far the pieces explain the text: ``None`` for to its end, else the offset of the first that does not fit.
 
-    Text after the last piece does not fit unless it is white space.
+    Text after the last piece does not fit; white space does, unless ``exact``.
     """
     at = 0
     for piece in pieces:
@@ -102,7 +102,8 @@ def mismatch(pieces: Sequence[Piece], text: str) -> int | None:
         if end is None:
             return at
         at = end
-    return None if not text[at:].strip() else at
+    left = text[at:] if exact else text[at:].strip()
+    return at if left else None
 
 
 def _fits(piece: Piece, text: str, at: int) -> int | None:

@@ -106,7 +106,7 @@ def _answers(trip: Trip) -> list[Answer]:
 
 def _fits(results: Results, answers: Sequence[Answer], behind: str) -> bool:
     pieces = results_pieces(results, answers)
-    return mismatch(pieces, behind) is None or mismatch(pieces, behind.lstrip()) is None
+    return any(mismatch(pieces, text, exact=True) is None for text in (behind, behind.lstrip()))
 
 
 def _unnoticed(results: Results, fitting: Sequence[tuple[list[Answer], str]]) -> Iterator[str]:

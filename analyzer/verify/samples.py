@@ -36,7 +36,11 @@ def cases(seed: int, effort: str = "normal") -> tuple[Case, ...]:
     """The cases of a seed, the covering array first."""
     maker = _Maker(seed)
     shaped = [maker.case(number, shape) for number, shape in enumerate(covering_array())]
-    return (*shaped, *collect(seed, RANDOM_CASES[effort]))
+    return (*shaped, *collect(seed, RANDOM_CASES[effort]), EMPTY_TURN)
+
+
+EMPTY_TURN: Final = Case("empty turn", Reply(""), GROUPS[0])
+"""A turn that says nothing: tried for what is written in place of absent segments, and no failure where it is not taken."""
 
 
 class _Maker:

@@ -17,7 +17,7 @@ from analyzer.verify.middles import MiddleFindings, check_middles, choose
 from analyzer.verify.mutation import survivors, witnesses
 from analyzer.verify.prefills import Construction, check_prompts, constructions, try_construction
 from analyzer.verify.results import check_results
-from analyzer.verify.samples import cases
+from analyzer.verify.samples import EMPTY_TURN, cases
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
 from analyzer.verify.witnesses import defects_of
 
@@ -113,7 +113,10 @@ def _travel(
     taken: list[Trip] = []
     for one in rendered:
         trip = settle(spec, one) if isinstance(one, Trip) else one
-        if isinstance(trip, NoTrip):
+        if isinstance(trip, Trip) and trip.adapted.case is EMPTY_TURN:
+            traveller.travel(trip)
+            taken += [trip] if trip.held else []
+        elif isinstance(trip, NoTrip):
             coverage.refuse(levels_of(trip.case, trip.setting.label), trip.reason)
         else:
             traveller.travel(trip)
@@ -136,12 +139,12 @@ def _note_coverage(spec: Spec, work: _Work, coverage: Coverage) -> None:
         if one.kinds:
             case = one.trip.adapted.case
             coverage.refuse(levels_of(case, one.trip.adapted.setting.label), ", ".join(one.kinds))
-    if not any(one.outcome != "failed" for one in work.judged):
-        work.failures.append("no conversation could be tried")
-    elif spec.calls is not None and not any(
-        one.trip.adapted.reply.calls and one.outcome != "failed" for one in work.judged
-    ):
-        work.failures.append("no conversation with a call could be tried")
+    reasons = list(dict.fromkeys(reason for reason in coverage.refused.values()))
+    why = f": {reasons[0]}" if reasons else ""
+    if not work.judged:
+        work.failures.append(f"no conversation could be tried{why}")
+    elif spec.calls is not None and not any(one.trip.adapted.reply.calls for one in work.judged):
+        work.failures.append(f"no conversation with a call could be tried{why}")
 
 
 def _note_constructions(spec: Spec, traveller: Traveller, trips: Sequence[Trip], work: _Work) -> None:
