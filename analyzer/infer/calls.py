@@ -281,7 +281,7 @@ def _frame_calls(
     """C4 and C5: cut the text around the bodies into call, section and turn."""
     bodies = body.two or body.one
     text, spans = bodies.text, bodies.spans
-    before, after = text[: spans[0][0]], text[spans[-1][1] :]
+    before, after = text[: spans[0][0]], text[spans[-1][1] :].partition(session.needles.results[0])[0]
     before = before[len(frame.header) :] if before.startswith(frame.header) else before
     between = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else None
     array = between is not None and between.strip() == "," and before.rstrip().endswith("[") and after.lstrip().startswith("]")

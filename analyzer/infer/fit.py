@@ -9,20 +9,22 @@ What a template refuses on the way is kept in the session's failures, with its m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from analyzer.infer.reasoning_fields import field_candidates
 from analyzer.observe import probes
-from analyzer.observe.session import Session, Shape
+from analyzer.observe.session import Session
+from analyzer.render.facts import TemplateFacts
 
 EMPTY_CONTENTS = ("empty", "null", "absent", "space", "text")
 
-_VARIABLES: tuple[tuple[str, Any], ...] = (
-    ("documents", []),
-    ("functions", []),
-    ("datetime", "2031-10-14"),
-    ("date_string", "14 Oct 2031"),
+_VARIABLES: tuple[tuple[str, tuple[Any, ...]], ...] = (
+    ("functions", ([], "")),
+    ("datetime", ("2031-10-14",)),
+    ("date_string", ("14 Oct 2031",)),
 )
+"""Values for variables that a template may ask for, in the order in which they are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +38,9 @@ class Fit:
     call_texts: tuple[str, ...] = ()
 
 
-def fit(session: Session) -> Fit:
+def fit(session: Session, facts: TemplateFacts) -> Fit:
     """Find the accepted shapes of `session`'s template."""
-    plain = _fit_plain(session)
+    plain = _fit_plain(session, facts)
     if plain is None:
         return Fit(None, ())
     fitted = [found for arguments in ("mapping", "text") if (found := _fit_calls(plain, arguments)) is not None]
@@ -52,39 +54,43 @@ def plain_chat(session: Session) -> list[probes.Message]:
     return [*head, probes.user(needles.user)]
 
 
-def _plain_shapes(shape: Shape) -> Iterator[Shape]:
+def _plain_shapes(facts: TemplateFacts) -> Iterator[dict[str, Any]]:
+    """Yield shapes from the usual one to the unusual ones, as changes to the default."""
     for parts in (False, True):
         for system in (True, False):
-            yield replace(shape, parts=parts, system=system)
+            yield {"parts": parts, "system": system}
+    yield {"tools_given": True}
+    yield {"tools_given": True, "flat": True}
+    for name, values in _VARIABLES:
+        if name in facts.variables:
+            for value in values:
+                yield {"variables": {name: value}}
+                yield {"variables": {name: value}, "system": False}
+    known = {name: values[-1] for name, values in _VARIABLES if name in facts.variables}
+    if len(known) > 1:
+        yield {"variables": known}
+        yield {"variables": known, "tools_given": True}
+    for name in field_candidates(facts)[:4]:
+        yield {"assistant_fields": {name: ""}}
+        yield {"assistant_fields": {name: ""}, "system": False}
 
 
-def _fit_plain(session: Session) -> Session | None:
+def _fit_plain(session: Session, facts: TemplateFacts) -> Session | None:
+    """I1: the first shape in which a plain conversation renders; the mutable sandbox only where the other refuses."""
     needles = session.needles
-    wanted = (needles.user, needles.content)
-    variables: dict[str, Any] = {}
+    refused = False
     for mutable in (False, True):
-        refused = False
-        for shape in _plain_shapes(session.shape):
-            tried = session.with_shape(
-                parts=shape.parts, system=shape.system, mutable=mutable, variables=dict(variables)
-            )
+        for changes in _plain_shapes(facts):
+            tried = session.with_shape(**changes, mutable=mutable)
             chat = [*plain_chat(tried), probes.assistant(needles.content), probes.user(needles.follow)]
             seen = len(session.failures)
             text = tried.one(chat, "I1")
-            if text is None:
-                refused = refused or any(failure.kind == "security" for _, failure in session.failures[seen:])
-                variables.update(_missing(session, seen))
-            elif all(needle in text for needle in wanted):
+            if text is not None and needles.user in text and needles.content in text:
                 return tried
-        if not refused and not variables:
-            break
+            refused = refused or any(failure.kind == "security" for _, failure in session.failures[seen:])
+        if not refused:
+            return None
     return None
-
-
-def _missing(session: Session, seen: int) -> dict[str, Any]:
-    """Return values for variables that the failures since `seen` complain about."""
-    messages = " ".join(failure.message for _, failure in session.failures[seen:])
-    return {name: value for name, value in _VARIABLES if f"'{name}'" in messages}
 
 
 def call_chat(session: Session, count: int, arguments: int = 2, content: str = "") -> list[probes.Message]:
@@ -95,21 +101,38 @@ def call_chat(session: Session, count: int, arguments: int = 2, content: str = "
 
 
 def _fit_calls(plain: Session, arguments: str) -> Session | None:
-    needles = plain.needles
-    call = needles.calls[0]
-    for mutable in (plain.shape.mutable, True):
-        refused = False
-        for empty in EMPTY_CONTENTS:
-            tried = plain.with_shape(arguments=arguments, empty_content=empty, mutable=mutable)
-            seen = len(plain.failures)
-            text = tried.one(call_chat(tried, 1), "I2", tools=probes.tools(needles))
-            if text is None:
-                refused = refused or any(failure.kind == "security" for _, failure in plain.failures[seen:])
-                continue
-            region = text[text.rfind(needles.user) :]
-            shown = call.name in region or call.id in region
-            if shown and all(value in region for value in call.values[:2]):
-                return tried
-        if not refused:
+    """I2: the first shape in which a call of one tool is rendered in its turn."""
+    for flat in (plain.shape.flat, True):
+        for followed in (False, True):
+            found = _fit_call_content(plain.with_shape(arguments=arguments, flat=flat, followed=followed))
+            if found is not None:
+                return found
+        if arguments == "text" and flat:
             break
     return None
+
+
+def _fit_call_content(session: Session) -> Session | None:
+    refused = False
+    for mutable in (session.shape.mutable, True):
+        for empty in EMPTY_CONTENTS:
+            tried = session.with_shape(empty_content=empty, mutable=mutable)
+            seen = len(session.failures)
+            chat = call_chat(tried, 1)
+            if session.shape.followed:
+                chat.append(probes.result(session.needles, 0))
+            text = tried.one(chat, "I2", tools=probes.tools(session.needles))
+            if text is not None and _shows_call(session, text):
+                return tried
+            refused = refused or any(failure.kind == "security" for _, failure in session.failures[seen:])
+        if not refused:
+            return None
+    return None
+
+
+def _shows_call(session: Session, text: str) -> bool:
+    needles = session.needles
+    call = needles.calls[0]
+    region = text[text.rfind(needles.user) :].partition(needles.results[0])[0]
+    shown = call.name in region or call.id in region
+    return shown and all(value in region for value in call.values[:2])

@@ -50,7 +50,7 @@ def infer(template: Template, renderer: Renderer, series: int = 0) -> Inference:
     """Infer the format spec of `template`. `series` chooses the needles."""
     session = Session(template, renderer, needles(series))
     facts = template_facts(template.text)
-    accepted = fit(session)
+    accepted = fit(session, facts)
     if accepted.plain is None:
         return Inference(None, False, tuple(session.failures), session.renders)
     chosen = _choose(accepted)

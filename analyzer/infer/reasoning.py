@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from analyzer.infer.reasoning_fields import field_candidates
 from analyzer.infer.prompts import variable_choices
 from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
@@ -19,11 +20,6 @@ from analyzer.observe.session import Ask, Session
 from analyzer.observe.variants import head
 from analyzer.render.facts import TemplateFacts
 
-STANDARD_FIELDS = frozenset(
-    "role content tool_calls name id type function arguments tool_call_id text image image_url video audio "
-    "tool_call parameters description properties required items enum url tools".split()
-)
-MOST_FIELDS = 12
 MOST_PAIRS = 16
 
 
@@ -47,15 +43,6 @@ class ReasoningFinding:
     """True: the reasoning stands inside the content, between tags (R2)."""
     setting: Mapping[str, Any] = field(default_factory=dict)
     """The variables under which the template shows reasoning; empty for the default."""
-
-
-def field_candidates(facts: TemplateFacts) -> list[str]:
-    """Return the message fields that may hold reasoning: the names read from messages that are not standard ones."""
-    direct = list(facts.fields("messages[]"))
-    names = [name for name in [*direct, *facts.names] if name not in STANDARD_FIELDS and name.isidentifier()]
-    likely = [name for name in names if any(word in name for word in ("reason", "think", "thought", "plan"))]
-    ordered = dict.fromkeys([*likely, *(name for name in direct if name in names)])
-    return list(ordered)[:MOST_FIELDS]
 
 
 def find_reasoning(

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from analyzer.observe import probes
 from analyzer.observe.needles import Needles
 from analyzer.render.outcome import Rendered, RenderFailure, RenderRequest
 from analyzer.render.worker import Renderer
@@ -33,6 +34,14 @@ class Shape:
     """True: the conversation may begin with a system message."""
     mutable: bool = False
     variables: Mapping[str, Any] = field(default_factory=dict)
+    followed: bool = False
+    """True: calls are rendered only in a turn that results follow."""
+    tools_given: bool = False
+    """True: the template does not render without tools."""
+    flat: bool = False
+    """True: tools and calls are the function objects themselves, `{"name": ..., "arguments": ...}`."""
+    assistant_fields: Mapping[str, str] = field(default_factory=dict)
+    """Fields that every assistant message must have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +93,18 @@ class Session:
     def _request(self, ask: Ask) -> RenderRequest:
         return RenderRequest(
             messages=[self._shaped(message) for message in ask.chat],
-            tools=ask.tools,
+            tools=self._shaped_tools(ask.tools),
             add_generation_prompt=ask.prompt,
             special_tokens=self.template.special_tokens,
             variables={**self.shape.variables, **ask.variables},
         )
+
+    def _shaped_tools(self, tools: Chat | None) -> Chat | None:
+        if tools is None and self.shape.tools_given:
+            tools = probes.tools(self.needles)
+        if tools is not None and self.shape.flat:
+            return [tool["function"] for tool in tools]
+        return tools
 
     def _shaped(self, message: Mapping[str, Any]) -> dict[str, Any]:
         out = dict(message)
@@ -102,8 +118,12 @@ class Session:
                 out["content"] = " "
         elif self.shape.parts and isinstance(content, str):
             out["content"] = [{"type": "text", "text": content}]
+        if out["role"] == "assistant" and self.shape.assistant_fields:
+            out = {**self.shape.assistant_fields, **out}
         if "tool_calls" in out and self.shape.arguments == "text":
             out["tool_calls"] = [_with_text_arguments(call) for call in out["tool_calls"]]
+        if "tool_calls" in out and self.shape.flat:
+            out["tool_calls"] = [{"id": call["id"], **call["function"]} for call in out["tool_calls"]]
         return out
 
 

@@ -53,7 +53,7 @@ def _chat(session: Session, name: str) -> list[probes.Message]:
         count, arguments = int(first[1]), int(first[3])
         text = needles.content if "t" in rest or session.shape.empty_content == "text" else ""
         chat.append(probes.assistant(text, probes.calls(needles, count, arguments)))
-        if "r" in rest or "R" in rest:
+        if "r" in rest or "R" in rest or session.shape.followed:
             chat += [probes.result(needles, index) for index in range(count)]
         if "r" in rest and "p" not in rest:
             chat.append(probes.assistant(needles.final))
