@@ -11,17 +11,34 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from analyzer.spec.document import dump, dumps, load_spec, parse_spec
     from analyzer.spec.model import FORMAT_VERSION, Spec
+    from analyzer.spec.overlays import Overlay, apply_overlays, load_overlays
+    from analyzer.spec.schema import json_schema
 
 _HOMES = {
     "FORMAT_VERSION": "model",
+    "Overlay": "overlays",
     "Spec": "model",
+    "apply_overlays": "overlays",
     "dump": "document",
     "dumps": "document",
+    "json_schema": "schema",
+    "load_overlays": "overlays",
     "load_spec": "document",
     "parse_spec": "document",
 }
 
-__all__ = ["FORMAT_VERSION", "Spec", "dump", "dumps", "load_spec", "parse_spec"]
+__all__ = [
+    "FORMAT_VERSION",
+    "Overlay",
+    "Spec",
+    "apply_overlays",
+    "dump",
+    "dumps",
+    "json_schema",
+    "load_overlays",
+    "load_spec",
+    "parse_spec",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -33,7 +33,9 @@ class TemplateRef(Frozen):
     """Which template the spec was inferred from; informative, nothing is selected by it."""
 
     name: str = ""
+    """The template's name, as its source tells it."""
     sha256: str = ""
+    """The hash of the template's text."""
 
 
 class InputFacts(Frozen):
@@ -42,14 +44,19 @@ class InputFacts(Frozen):
     arguments: Literal["mapping", "text", "both", "none"] = "mapping"
     """The shape of `tool_calls[].function.arguments` that renders to the same object; `none`: calls are not rendered."""
     content: Literal["text", "parts", "both"] = "text"
+    """The shape of a message's `content`."""
     ids: str | None = None
     """A pattern that a call id must match (a regular expression), None when any id or none will do."""
     results_by: Literal["position", "id", "name"] = "position"
+    """By what the template finds the call that a result belongs to."""
     reasoning_fields: tuple[str, ...] = ()
     """The message fields that the template reads reasoning from, in order of preference."""
     system: Literal["accepted", "merged", "refused"] = "accepted"
+    """What becomes of a system message; `merged`: it is written into the user's turn."""
     roles_refused: tuple[str, ...] = ()
+    """Roles that make the template raise."""
     parallel_calls: StrictBool = True
+    """False: the template writes or accepts one call a message."""
     variables: dict[str, Scalar] = {}
     """Variables without which the template does not render, with the value used."""
     settings: dict[str, tuple[Scalar, ...]] = {}
@@ -66,13 +73,16 @@ class Prompt(Frozen):
     after: Literal["user", "result"] = "user"
     """The role of the last message."""
     text: str = ""
+    """What the template appends, the header included; empty when it appends nothing."""
 
 
 class End(Frozen):
-    """What ends a message. `stop`: the model stops generating there, so a server may treat it as a stop string."""
+    """What ends a message."""
 
     literal: str = Field(min_length=1)
+    """The text."""
     stop: StrictBool = True
+    """True: the model stops generating there, so a server may treat it as a stop string."""
 
 
 When: TypeAlias = Literal["any", "alone", "beside_calls"]
@@ -82,10 +92,15 @@ class ReasoningSegment(Frozen):
     """The model's reasoning."""
 
     kind: Literal["reasoning"] = "reasoning"
+    """The tag."""
     when: When = "any"
+    """In which turns the template writes it: any, those without calls, those with calls."""
     fields: tuple[str, ...] = ("reasoning_content",)
+    """The message fields that hold it, in order of preference; none when the template writes it from no field."""
     open: str
+    """What opens it; a prompt may have written it already."""
     close: str
+    """What closes it; empty when the message's end does."""
     empty: str = ""
     """What the template writes in place of the whole segment when a turn has no reasoning."""
     kept: Literal["always", "current_turn", "beside_calls", "never"] = "always"
@@ -98,12 +113,17 @@ class ContentSegment(Frozen):
     """Text for the user."""
 
     kind: Literal["content"] = "content"
+    """The tag."""
     when: When = "any"
+    """In which turns the template writes it: any, those without calls, those with calls."""
     open: str = ""
+    """What opens it."""
     close: str = ""
+    """What closes it."""
     empty: str = ""
     """What the template writes in place of the whole segment when the content is empty."""
     end: End | None = None
+    """What ends the message right after this segment; None: the segment is not the last of its message."""
 
 
 class JsonLayout(Frozen):
@@ -114,8 +134,11 @@ class JsonLayout(Frozen):
     """
 
     kind: Literal["json"] = "json"
+    """The tag."""
     open: str = ""
+    """What opens each call."""
     close: str = ""
+    """What closes each call."""
     name: tuple[str, ...] | Literal["key"]
     """The path to the tool's name; `key`: the object's only key is the name and its value the arguments."""
     arguments: tuple[str, ...] = ()
@@ -123,6 +146,7 @@ class JsonLayout(Frozen):
     arguments_codec: Literal["json", "json_text", "python"] = "json"
     """`json_text`: the arguments stand as JSON text inside a JSON string; `python`: as a Python literal (a defect)."""
     id: tuple[str, ...] | None = None
+    """The path to the call's id, None when the format has none."""
     parts: tuple[Part, ...] = ()
     """The canonical spelling, for exporters and strict checks; without `open` and `close`."""
 
@@ -131,7 +155,9 @@ class SequenceLayout(Frozen):
     """A call as a sequence of literals and slots; `parts` is the whole call with its own opener and closer."""
 
     kind: Literal["sequence"] = "sequence"
+    """The tag."""
     parts: tuple[Part, ...]
+    """The literals and slots of the whole call, in order."""
 
     @model_validator(mode="after")
     def _has_name_and_arguments(self) -> SequenceLayout:
@@ -151,16 +177,24 @@ class CallsSegment(Frozen):
     """All tool calls of a turn (the *section*): `open call (separator call)* close`."""
 
     kind: Literal["calls"] = "calls"
+    """The tag."""
     open: str = ""
+    """What opens the section, before the first call."""
     close: str = ""
+    """What closes the section, after the last call."""
     separator: str = ""
+    """What stands between two calls."""
     array: StrictBool = False
     """True: apart from white space `open` ends with `[` and `close` begins with `]`; the calls are the elements of one JSON array."""
     parallel: StrictBool = True
+    """False: the template writes one call a turn."""
     layouts: tuple[Layout, ...] = Field(min_length=1)
     """The first is the canonical one; the others are further spellings of the same template."""
     end: End | None = None
+    """What ends the message right after the calls."""
 
+
+TextSegment: TypeAlias = Annotated[ReasoningSegment | ContentSegment, Field(discriminator="kind")]
 
 Segment: TypeAlias = Annotated[ReasoningSegment | ContentSegment | CallsSegment, Field(discriminator="kind")]
 
@@ -169,11 +203,13 @@ class Turn(Frozen):
     """The assistant's turn."""
 
     prompts: tuple[Prompt, ...] = ()
+    """The generation prompts, by setting and by the role of the last message."""
     header: str = ""
     """What opens the assistant's message, such as `<|im_start|>assistant\\n`; every prompt begins with it or stops inside it."""
     header_repeats: StrictBool = False
     """True: the header stands again before each further segment (several messages in one turn)."""
     segments: tuple[Segment, ...]
+    """What a turn is made of, in the order in which the template writes it."""
 
     @model_validator(mode="after")
     def _one_calls_segment(self) -> Turn:
@@ -190,14 +226,21 @@ class Results(Frozen):
     header: str = ""
     """What opens the turn that holds the results."""
     open: str = ""
+    """What stands before a result's content."""
     close: str = ""
+    """What stands after a result's content."""
     separator: str = ""
+    """What stands between two results of one turn."""
     end: str = ""
     """What ends the turn that holds the results."""
     id: Literal["none", "written"] = "none"
+    """Whether the call's id is written beside the result."""
     name: Literal["none", "written"] = "none"
+    """Whether the tool's name is written beside the result."""
     content: Literal["raw", "json", "json_text"] = "raw"
+    """How the content is written; `json`: as a JSON string, `json_text`: encoded twice."""
     grouping: Literal["own_turn", "shared_turn", "in_turn"] = "own_turn"
+    """Whether each result has a turn of its own, several share one, or they stand inside the model's turn."""
     parts: tuple[ResultPart, ...] = ()
     """One result as literals and slots, between `header` and `end`; for formats that write an id or a name beside it."""
 
@@ -206,7 +249,9 @@ class Grammar(Frozen):
     """Facts for constrained decoding."""
 
     triggers: tuple[str, ...] = ()
+    """Literals with which a call begins; constrained decoding waits for one of them."""
     preserved_tokens: tuple[str, ...] = ()
+    """Markers that a server must not strip from the model's text."""
     stops: tuple[str, ...] = ()
     """Stop strings: never a literal that also closes reasoning or begins a segment."""
 
@@ -215,7 +260,9 @@ class Defect(Frozen):
     """Something wrong with the template itself, with what shows it."""
 
     kind: str
+    """The kind, such as `content_lost`."""
     message: str
+    """One sentence for the template's author."""
     witness: dict[str, Any] = {}
     """The smallest conversation(s) that show it, and what was seen."""
 
@@ -226,19 +273,26 @@ class Evidence(Frozen):
     comparison: str
     """The comparison's number, as in docs/architecture.md: C1, R1, T3 ..."""
     found: str
+    """What was found, as it was seen."""
     variants: tuple[str, ...] = ()
+    """The names of the renders that were compared."""
     described: StrictBool = False
     """True: read from the description in the prompt, not from a rendered call."""
     note: str = ""
+    """What is uncertain about it, such as `ambiguous_cut`."""
 
 
 class Addition(Frozen):
     """What one overlay adds: spellings that models are known to write beside the template's own. Off in strict mode."""
 
     overlay: str
+    """The overlay's name."""
     reason: str = ""
+    """Why models write so."""
     layouts: tuple[Layout, ...] = ()
-    segments: tuple[ReasoningSegment | ContentSegment, ...] = ()
+    """Further spellings of a call."""
+    segments: tuple[TextSegment, ...] = ()
+    """Further segments of reasoning or content."""
     call_opens: tuple[str, ...] = ()
     """Further spellings of the opener of the calls section."""
     key_aliases: dict[str, tuple[str, ...]] = {}
@@ -255,29 +309,42 @@ class Verification(Frozen):
     """What `verify` found."""
 
     verdict: Literal["unverified", "proven", "proven_with_defects", "failed"] = "unverified"
+    """`proven_with_defects`: what the template writes is read back, but it does not write everything."""
     round_trips: int = 0
+    """How many conversations were rendered, parsed and compared."""
     seed: int = 0
+    """The seed that the conversations were made from."""
     coverage: dict[str, int] = {}
     """Cells of the pairwise coverage table: `total`, `covered`, `refused` (the template refuses such a conversation)."""
     unproven: tuple[str, ...] = ()
     """Fields whose mutation no round trip noticed, and cells that were not covered, each with its reason."""
     failures: tuple[str, ...] = ()
+    """What failed, in one sentence each."""
 
 
 class Spec(Frozen):
     """A format spec. See docs/spec-format.md."""
 
     format_version: Literal[1] = FORMAT_VERSION
+    """The version of this format."""
     template: TemplateRef = TemplateRef()
+    """Which template the spec was inferred from."""
     input: InputFacts = InputFacts()
+    """What the template wants as input."""
     turn: Turn
+    """How the model's turn is written."""
     results: Results | None = None
+    """How tool results go back; null when the template writes none."""
     grammar: Grammar = Grammar()
+    """Facts for constrained decoding."""
     overlays: tuple[Addition, ...] = ()
+    """Spellings that overlays add."""
     defects: tuple[Defect, ...] = ()
+    """What is wrong with the template itself."""
     evidence: dict[str, tuple[Evidence, ...]] = {}
     """By the path of the field in this file, such as `turn.calls.open`."""
     verification: Verification = Verification()
+    """Whether the spec is proven."""
 
     @property
     def calls(self) -> CallsSegment | None:

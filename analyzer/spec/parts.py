@@ -32,62 +32,79 @@ class RawCodec(Frozen):
     """The text itself, without quotes or escapes; it ends where the next literal, followed by structure, begins."""
 
     kind: Literal["raw"] = "raw"
+    """The tag."""
 
 
 class JsonCodec(Frozen):
     """A JSON value."""
 
     kind: Literal["json"] = "json"
+    """The tag."""
 
 
 class PythonCodec(Frozen):
     """A Python literal: `'text'`, `True`, `None`, `{'a': 1}`."""
 
     kind: Literal["python"] = "python"
+    """The tag."""
 
 
 class JsonTextCodec(Frozen):
     """JSON text inside a JSON string: the value is encoded twice."""
 
     kind: Literal["json_text"] = "json_text"
+    """The tag."""
 
 
 class QuotedCodec(Frozen):
     """The text itself between two quotes, without escapes: the closing quote counts when structure follows."""
 
     kind: Literal["quoted"] = "quoted"
+    """The tag."""
     open: str = Field(min_length=1)
+    """The opening quote."""
     close: str = Field(min_length=1)
+    """The closing quote."""
 
 
 class DialectCodec(Frozen):
     """JSON-like text with string quotes of its own and, if `bare_keys`, keys without quotes: `{a:<q>x<q>,b:[1,true]}`."""
 
     kind: Literal["dialect"] = "dialect"
+    """The tag."""
     quote: str = Field(min_length=1)
+    """What stands on both sides of a string."""
     bare_keys: StrictBool = True
+    """True: keys have no quotes."""
 
 
 class NestedCodec(Frozen):
     """A container as nested items: the item's own parts again for each key; array elements use the key `array_key`."""
 
     kind: Literal["nested"] = "nested"
+    """The tag."""
     array_key: str = Field(min_length=1)
+    """The key that stands for each element of an array."""
 
 
 class EscapedCodec(Frozen):
     """The text with some characters replaced, such as `<` by `&lt;`; `escapes` maps the character to its spelling."""
 
     kind: Literal["escaped"] = "escaped"
+    """The tag."""
     escapes: dict[str, str]
+    """The spelling of each escaped character."""
 
 
 class CdataCodec(Frozen):
     """The text itself or, where it holds special characters, the text between `open` and `close`."""
 
     kind: Literal["cdata"] = "cdata"
+    """The tag."""
     open: str = "<![CDATA["
+    """What opens a protected text."""
     close: str = "]]>"
+    """What closes it."""
 
 
 Codec: TypeAlias = Annotated[
@@ -108,12 +125,19 @@ class Codecs(Frozen):
     """One codec for each JSON type. In a file a codec without parameters may be written as its kind: `string: raw`."""
 
     string: Codec
+    """How a text is written."""
     integer: Codec = JsonCodec()
+    """How an integer is written."""
     number: Codec = JsonCodec()
+    """How a number that is no integer is written."""
     boolean: Codec = JsonCodec()
+    """How true and false are written."""
     null: Codec = JsonCodec()
+    """How null is written."""
     array: Codec = JsonCodec()
+    """How an array is written."""
     object: Codec = JsonCodec()
+    """How an object is written."""
 
     @model_validator(mode="before")
     @classmethod
@@ -135,40 +159,50 @@ class NameSlot(Frozen):
     """The tool's name."""
 
     slot: Literal["name"] = "name"
+    """The tag."""
 
 
 class IdSlot(Frozen):
     """The call's id. `pattern` (with `{name}` and `{index}`) says that the id is made of the name and a counter."""
 
     slot: Literal["id"] = "id"
+    """The tag."""
     pattern: str | None = None
+    """How the id is made of `{name}` and `{index}`; null when the caller chose it."""
     start: StrictInt = 0
+    """The number of the first call in the pattern."""
 
 
 class IndexSlot(Frozen):
     """The call's number within the turn, counted from `start`."""
 
     slot: Literal["index"] = "index"
+    """The tag."""
     start: StrictInt = 0
+    """The number of the first call."""
 
 
 class KeySlot(Frozen):
     """An argument's name (only inside an arguments item)."""
 
     slot: Literal["key"] = "key"
+    """The tag."""
 
 
 class TypeSlot(Frozen):
     """A word that depends on the value's JSON type, such as `true`/`false` in `string="true"` (only inside an item)."""
 
     slot: Literal["type"] = "type"
+    """The tag."""
     words: dict[JsonType, str]
+    """The word for each JSON type."""
 
 
 class ValueSlot(Frozen):
     """An argument's value (only inside an arguments item)."""
 
     slot: Literal["value"] = "value"
+    """The tag."""
 
 
 ItemPart: TypeAlias = str | Annotated[KeySlot | TypeSlot | ValueSlot, Field(discriminator="slot")]
@@ -178,10 +212,15 @@ class ArgumentsSlot(Frozen):
     """All arguments of a call: one value (`codec`), or a run of items (`item`, `separator`, `codecs`)."""
 
     slot: Literal["arguments"] = "arguments"
+    """The tag."""
     codec: Codec | None = None
+    """How all arguments are written as one value."""
     item: tuple[ItemPart, ...] | None = None
+    """The literals and slots of one argument."""
     separator: str = ""
+    """What stands between two arguments."""
     codecs: Codecs | None = None
+    """How the values of the items are written, by JSON type."""
 
     @model_validator(mode="before")
     @classmethod
@@ -207,6 +246,7 @@ class ContentSlot(Frozen):
     """The content of a tool's result (only inside the parts of results)."""
 
     slot: Literal["content"] = "content"
+    """The tag."""
 
 
 ResultPart: TypeAlias = (

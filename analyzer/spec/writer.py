@@ -39,7 +39,7 @@ def _mapping_lines(data: Mapping[str, Any], indent: int) -> list[str]:
 def _entry(prefix: str, value: Any, indent: int) -> list[str]:
     """Return the lines of one entry of a mapping; the first one begins with `prefix`."""
     if _on_one_line(value, indent + len(prefix) + 1, indent):
-        return [f"{prefix} {_flow(value)}"]
+        return [f"{prefix} {flow(value)}"]
     lines = _sequence_lines(value, indent + 2) if _is_sequence(value) else _mapping_lines(value, indent + 2)
     return [prefix, *(f"  {line}" for line in lines)]
 
@@ -48,7 +48,7 @@ def _sequence_lines(data: Sequence[Any], indent: int) -> list[str]:
     lines: list[str] = []
     for item in data:
         if _on_one_line(item, indent + 2, indent):
-            lines.append(f"- {_flow(item)}")
+            lines.append(f"- {flow(item)}")
             continue
         block = _sequence_lines(item, indent + 2) if _is_sequence(item) else _mapping_lines(item, indent + 2)
         lines.append(f"- {block[0]}")
@@ -66,7 +66,7 @@ def _on_one_line(value: Any, column: int, indent: int) -> bool:
         return False
     if isinstance(value, Mapping) and any(len(text_scalar(key)) > _LONGEST_KEY for key in value):
         return False
-    return not any(map(_holds_records, items)) and column + len(_flow(value)) <= WIDTH
+    return not any(map(_holds_records, items)) and column + len(flow(value)) <= WIDTH
 
 
 def _holds_records(value: Any) -> bool:
@@ -78,11 +78,12 @@ def _holds_records(value: Any) -> bool:
     return False
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
+    """Return `value` on one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{text_scalar(key)}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{text_scalar(key)}: {flow(item)}" for key, item in value.items()) + "}"
     if _is_sequence(value):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(flow, value)) + "]"
     return _scalar(value)
 
 
