@@ -1,0 +1,586 @@
+"""The arguments of a sequence layout: one self-delimiting value, or a run of items written out as a JSON object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analyzer.runtime import json_scan
+from analyzer.runtime.coerce import Types, decode_text, quoted
+from analyzer.runtime.json_scan import JsonScanner
+from analyzer.runtime.layouts import KEY, LITERAL, TYPE, VALUE, Arguments
+from analyzer.runtime.literal_scan import LiteralScanner
+from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
+from analyzer.runtime.names import slot
+from analyzer.runtime.raw import RawValue
+
+if TYPE_CHECKING:
+    from analyzer.runtime.calls import Call
+    from analyzer.runtime.parser import Parser
+
+Scanner = JsonScanner | LiteralScanner
+
+
+def scanner_for(codec: Any, parser: Parser, *, container: bool = False) -> Scanner:
+    """Return the scanner of a self-delimiting codec."""
+    options = parser.options
+    kind = codec.kind
+    if kind == "dialect":
+        return LiteralScanner(codec.quote, foreign=options.foreign_quotes, bare=False)
+    if kind == "python":
+        return LiteralScanner(bare=options.foreign_quotes and not container)
+    return JsonScanner(lenient=options.control_characters, escapes=options.invalid_escapes)
+
+
+def done(scanner: Scanner) -> bool:
+    """True when the value is whole."""
+    return scanner.state == (json_scan.DONE if isinstance(scanner, JsonScanner) else 7)
+
+
+def broken(scanner: Scanner) -> bool:
+    """True when the value cannot be read."""
+    return scanner.state == (json_scan.BROKEN if isinstance(scanner, JsonScanner) else 8)
+
+
+class ArgumentValue:
+    """Arguments as one value."""
+
+    __slots__ = ("_started", "arguments", "call", "scanner")
+
+    def __init__(self, call: Call, arguments: Arguments) -> None:
+        self.call = call
+        self.arguments = arguments
+        self.scanner: Scanner | None = None
+        self._started = False
+
+    def copy(self) -> ArgumentValue:
+        """Return an independent copy; the caller sets its call."""
+        new = ArgumentValue(self.call, self.arguments)
+        new.scanner = None if self.scanner is None else self.scanner.copy()
+        new._started = self._started
+        return new
+
+    def held(self) -> str:
+        """Text consumed and not reported yet."""
+        return "" if self.scanner is None else self.scanner.held
+
+    def run(self, parser: Parser, final: bool) -> int:
+        """Consume the value."""
+        if self.scanner is None:
+            status = self._start(parser, final)
+            if status != OK or self.scanner is None:
+                return status
+        scanner = self.scanner
+        buf = parser.buf
+        at = parser.pos
+        end = scanner.scan(buf, at) if isinstance(scanner, JsonScanner) else scanner.scan(buf, at, final)
+        parser.scanned += end - at
+        text = "".join(scanner.out)
+        scanner.out.clear()
+        if end > at or text:
+            parser.arguments(text, end)
+        if broken(scanner):
+            return FAIL
+        if done(scanner):
+            report(scanner, self.call, "")
+            return OK
+        return FAIL if final else MORE
+
+    def _start(self, parser: Parser, final: bool) -> int:
+        buf = parser.buf
+        at = white_end(buf, parser.pos) if self.arguments.soft else parser.pos
+        if at == len(buf) and not final and at - parser.pos <= WHITE_CAP:
+            return MORE
+        after = self.arguments.after
+        if at < len(buf) and buf[at] in "{(":
+            if at > parser.pos:
+                parser.markup(at)
+            self.scanner = scanner_for(self.arguments.single, parser)
+            return OK
+        if at < len(buf) and buf[at] == '"' and self.arguments.single.kind == "json_text":
+            return FAIL
+        if after.core and self.arguments.soft and parser.options.missing_arguments:
+            status = after.match(buf, at, 0, final)[0]
+            if status == OK:
+                if at > parser.pos:
+                    parser.markup(at)
+                self.call.flag("missing_arguments", self.call.name)
+                parser.put_arguments("{}", parser.offset, parser.offset)
+            return status
+        return FAIL
+
+
+def report(scanner: Scanner, call: Call, key: str) -> None:
+    """Note on the call which rules a value needed."""
+    if isinstance(scanner, JsonScanner):
+        if scanner.raw_controls:
+            call.flag("control_character")
+        if scanner.repaired:
+            call.flag("invalid_escape")
+        return
+    if scanner.foreign_used:
+        call.flag("foreign_quotes")
+    if scanner.inner_used:
+        call.flag("inner_quote")
+    if scanner.python_used and scanner.quote:
+        call.flag("python_value", key)
+
+
+class Frame:
+    """One open container: the arguments object itself, or a nested value."""
+
+    __slots__ = ("close", "count", "given", "key", "kind", "types")
+
+    def __init__(self, kind: str, types: Types | None, key: str = "", close: Lit | None = None) -> None:
+        self.kind = kind
+        self.types = types
+        self.key = key
+        self.close = close
+        self.count = 0
+        self.given: set[str] = set()
+
+    def copy(self) -> Frame:
+        """Return an independent copy."""
+        new = Frame(self.kind, self.types, self.key, self.close)
+        new.count = self.count
+        new.given = set(self.given)
+        return new
+
+
+BETWEEN, ITEM = range(2)
+
+
+class ArgumentItems:
+    """Arguments as a run of items."""
+
+    __slots__ = (
+        "_key",
+        "_lit_token",
+        "_frames",
+        "_scan",
+        "_scanner",
+        "_separated",
+        "_state",
+        "_step",
+        "_value",
+        "_word",
+        "arguments",
+        "call",
+    )
+
+    def __init__(self, call: Call, arguments: Arguments, parser: Parser) -> None:
+        self.call = call
+        self.arguments = arguments
+        types = None if parser.tools is None else parser.tools.parameters(call.name)
+        self._frames = [Frame("object", types)]
+        self._state = BETWEEN
+        self._step = 0
+        self._lit_token = 0
+        self._scan = 0
+        self._key = ""
+        self._word = ""
+        self._value: RawValue | None = None
+        self._scanner: Scanner | None = None
+        self._separated = False
+
+    def copy(self) -> ArgumentItems:
+        """Return an independent copy; the caller sets its call."""
+        new = ArgumentItems.__new__(ArgumentItems)
+        for name in ArgumentItems.__slots__:
+            setattr(new, name, getattr(self, name))
+        new._frames = [frame.copy() for frame in self._frames]
+        new._value = None if self._value is None else self._value.copy()
+        new._scanner = None if self._scanner is None else self._scanner.copy()
+        return new
+
+    def held(self) -> str:
+        """Text consumed and not reported yet."""
+        if self._scanner is not None:
+            return self._scanner.held
+        return "" if self._value is None else self._value.held()
+
+    @property
+    def value(self) -> RawValue | None:
+        """The raw value that is being read."""
+        return self._value
+
+    @property
+    def scanner(self) -> Scanner | None:
+        """The scanner of the value that is being read."""
+        return self._scanner
+
+    def run(self, parser: Parser, final: bool) -> int:
+        """Consume items up to what follows them."""
+        while True:
+            if self._state == BETWEEN:
+                status = self._between(parser, final)
+                if status == OK and self._state == BETWEEN and not self._frames:
+                    return OK
+            else:
+                status = self._item(parser, final)
+            if status != OK:
+                return status
+
+    # ------------------------------------------------------------------------------------------------ between items
+
+    def _between(self, parser: Parser, final: bool) -> int:
+        """Find out what comes next: a separator, an item, or the end of the items."""
+        buf = parser.buf
+        arguments = self.arguments
+        soft = arguments.soft
+        at = white_end(buf, parser.pos) if soft else parser.pos
+        if at == len(buf) and not final:
+            return MORE if at - parser.pos <= WHITE_CAP else FAIL
+        frame = self._frames[-1]
+        nested = len(self._frames) > 1
+        end_lit = frame.close if nested else arguments.after
+        waiting = False
+        if end_lit is not None and end_lit.core and at < len(buf):
+            status = (
+                end_lit.match(buf, at, 0, final)[0] if nested else self._starts(buf, at, end_lit.core, final)
+            )
+            if status == OK:
+                parser.markup(at)
+                return self._end_frame(parser, end_lit, final) if nested else self._end(parser)
+            waiting = status == MORE
+        separator = arguments.separator
+        if separator.core and frame.count and not self._separated:
+            status = self._starts(buf, at, separator.core, final)
+            if status == OK:
+                parser.markup(at + len(separator.core))
+                self._separated = True
+                return OK
+            waiting = waiting or status == MORE
+        elif arguments.opener.core:
+            status = self._starts(buf, at, arguments.opener.core, final)
+            if status == OK and not waiting:
+                parser.markup(at)
+                return self._begin_item(parser)
+            waiting = waiting or status == MORE
+        elif at < len(buf) and not waiting:
+            parser.markup(at)
+            return self._begin_item(parser)
+        if waiting and not final:
+            return MORE
+        if not nested:
+            return self._unclosed(parser, at, final)
+        return FAIL
+
+    def _starts(self, buf: str, at: int, core: str, final: bool) -> int:
+        if buf.startswith(core, at):
+            return OK
+        if not final and len(buf) - at < len(core) and core.startswith(buf[at:]):
+            return MORE
+        return FAIL
+
+    def _begin_item(self, parser: Parser) -> int:
+        self._state = ITEM
+        self._step = 0
+        self._lit_token = 0
+        self._scan = 0
+        self._separated = False
+        return OK
+
+    def _unclosed(self, parser: Parser, at: int, final: bool) -> int:
+        """No item and no closer: the call may still be whole when what follows is structure."""
+        arguments = self.arguments
+        if not arguments.after.core:
+            return self._end(parser)
+        if not parser.options.missing_close:
+            return FAIL
+        buf = parser.buf
+        if at == len(buf):
+            if not final or parser.finish_reason == "length" or not self._frames[-1].count:
+                return FAIL
+            return self._end(parser)
+        assert arguments.follow is not None  # noqa: S101 - linked
+        where, token = arguments.follow.seek(buf, at, final)
+        if token and where == at and token != arguments.opener.core:
+            return self._end(parser)
+        return MORE if where == at and not token and not final else FAIL
+
+    def _end(self, parser: Parser) -> int:
+        frame = self._frames.pop()
+        parser.put_arguments("}" if frame.count else "{}", parser.offset, parser.offset)
+        return OK
+
+    def _end_frame(self, parser: Parser, lit: Lit, final: bool) -> int:
+        _, end, _ = lit.match(parser.buf, parser.pos, 0, final)
+        frame = self._frames.pop()
+        parser.markup(end)
+        parser.put_arguments("}" if frame.kind == "object" else "]", parser.offset, parser.offset)
+        return OK
+
+    # ---------------------------------------------------------------------------------------------------- in an item
+
+    def _item(self, parser: Parser, final: bool) -> int:
+        steps = self.arguments.item
+        while self._step < len(steps):
+            kind, step = steps[self._step]
+            if kind == LITERAL:
+                status = self._literal(parser, step, final)
+            elif kind == KEY:
+                status = self._read_key(parser, final)
+            elif kind == TYPE:
+                status = self._read_word(parser, final)
+            else:
+                status = self._read_value(parser, final)
+                if status == OK:  # the value's closer has been read with it
+                    break
+            if status != OK:
+                return status
+            self._step += 1
+            self._lit_token = 0
+            self._scan = 0
+        self._state = BETWEEN
+        return OK
+
+    def _literal(self, parser: Parser, lit: Lit, final: bool) -> int:
+        buf = parser.buf
+        at = parser.pos
+        if lit.soft and self._lit_token == 0 and lit.tokens:
+            at = white_end(buf, at)
+            if at == len(buf):
+                return FAIL if final or at - parser.pos > WHITE_CAP else MORE
+        status, end, self._lit_token = lit.match(buf, at, self._lit_token, final)
+        if status != FAIL and end > parser.pos:
+            parser.markup(end)
+        return status
+
+    def _read_key(self, parser: Parser, final: bool) -> int:
+        begin = parser.pos
+        status, where = slot(
+            parser.buf, begin, begin + self._scan, self.arguments.key_watch[self._step], final, name=False
+        )
+        if status != OK:
+            self._scan = where - begin
+            return status
+        key = parser.buf[begin:where]
+        if self.arguments.soft:
+            key = key.strip()
+        if "\n" in key or not key:
+            return FAIL
+        self._key = key
+        parser.markup(where)
+        return OK
+
+    def _read_word(self, parser: Parser, final: bool) -> int:
+        begin = parser.pos
+        status, where = slot(
+            parser.buf, begin, begin + self._scan, self.arguments.key_watch[self._step], final, name=False
+        )
+        if status != OK:
+            self._scan = where - begin
+            return status
+        self._word = parser.buf[begin:where].strip()
+        parser.markup(where)
+        if self._word not in self.arguments.words:
+            self.call.flag("type_word", self._key)
+        return OK
+
+    # ------------------------------------------------------------------------------------------------------- values
+
+    def _types(self) -> tuple[frozenset[str] | None, Types | None]:
+        """The types that the present value may have (None: not known), and its schema."""
+        frame = self._frames[-1]
+        schema = frame.types
+        child = None
+        names: frozenset[str] | None = None
+        if schema is not None:
+            child = schema.child(None if frame.kind == "array" else self._key)
+            if child is not None and child.names is not None:
+                names = child.names
+            elif schema.closed or child is not None:
+                names = frozenset({"string"})
+        if self.arguments.words and self._word in self.arguments.words:
+            said = self.arguments.words[self._word]
+            names = said if "string" not in said or len(said) == 1 else (names or None)
+        return names, child
+
+    def _read_value(self, parser: Parser, final: bool) -> int:
+        if self._value is None and self._scanner is None:
+            status = self._start_value(parser, final)
+            if status != OK or (self._value is None and self._scanner is None):
+                return status
+        if self._value is not None:
+            status = self._value.run(parser, final)
+            if status == OK:
+                self._value = None
+            return status
+        return self._scan_value(parser, final)
+
+    def _start_value(self, parser: Parser, final: bool) -> int:
+        arguments = self.arguments
+        buf = parser.buf
+        pos = parser.pos
+        before = arguments.item[arguments.value_at - 1] if arguments.value_at else None
+        tail = before[1].tail if before is not None and before[0] == LITERAL else ""
+        names, child = self._types()
+        if not arguments.raw:
+            at = white_end(buf, pos) if arguments.soft else pos
+            if at == len(buf) and not final:
+                return MORE if at - pos <= WHITE_CAP else FAIL
+            if at > pos:
+                parser.markup(at)
+            self._scanner = self._pick_scanner(parser, buf, at, final)
+            if self._scanner is None:
+                return MORE
+            self._put_key(parser)
+            return OK
+        if arguments.nested and not (names is not None and "string" in names):
+            status = self._nested(parser, final, child)
+            if status != FAIL:
+                return status
+        if tail:
+            if buf.startswith(tail, pos):
+                parser.markup(pos + len(tail))
+            elif not final and tail.startswith(buf[pos:]):
+                return MORE
+        self._put_key(parser)
+        frame = self._frames[-1]
+        self._value = RawValue(
+            self.call, arguments, self._key, names, frame.types, frame.given, strict_text=self._word
+        )
+        return OK
+
+    def _put_key(self, parser: Parser) -> None:
+        frame = self._frames[-1]
+        head = ("{" if frame.kind == "object" else "[") if not frame.count else ", "
+        key = "" if frame.kind == "array" else f"{quoted(self._key)}: "
+        if frame.kind == "object" and self._key in frame.given:
+            self.call.flag("duplicate_argument", self._key)
+        frame.given.add(self._key)
+        frame.count += 1
+        parser.put_arguments(head + key, parser.offset, parser.offset)
+
+    def _nested(self, parser: Parser, final: bool, child: Types | None) -> int:
+        """Open a nested container when an item's opener and key stand where the value begins; FAIL: it is a leaf."""
+        arguments = self.arguments
+        buf = parser.buf
+        at = white_end(buf, parser.pos)
+        if at == len(buf) and not final and at - parser.pos <= WHITE_CAP:
+            return MORE
+        close, _ = arguments.closer(self._key, lenient=False)
+        status = self._starts(buf, at, close.core, final)
+        names = None if child is None else child.names
+        if status != FAIL:
+            if status == MORE:
+                return MORE
+            if names is not None and names & {"array", "object"}:
+                kind = "array" if "array" in names else "object"
+                self._put_key(parser)
+                end = close.match(buf, at, 0, final)[1]
+                parser.markup(end)
+                parser.put_arguments("[]" if kind == "array" else "{}", parser.offset, parser.offset)
+                return OK
+            return FAIL
+        status = self._starts(buf, at, arguments.opener.core, final)
+        if status != OK:
+            return status
+        begin = at + len(arguments.opener.core)
+        status, where = slot(buf, begin, begin, arguments.key_watch[1], final, name=False)
+        if status != OK:
+            return status
+        key = buf[begin:where].strip()
+        kind = (
+            "array"
+            if key == arguments.nested and not (names is not None and "array" not in names)
+            else "object"
+        )
+        self._put_key(parser)
+        parser.markup(at)
+        frame = Frame(kind, child, self._key, close)
+        self._frames.append(frame)
+        self._state = BETWEEN
+        return OK
+
+    def _pick_scanner(self, parser: Parser, buf: str, at: int, final: bool) -> Scanner | None:
+        codecs = self.arguments.codecs
+        string = codecs.string
+        if string.kind == "quoted":
+            status = self._starts(buf, at, string.open, final)
+            if status == MORE:
+                return None
+            if status == OK:
+                return LiteralScanner(string.open, string.close, foreign=False, follow=self._follows)
+        char = buf[at] if at < len(buf) else ""
+        codec = (
+            codecs.object
+            if char == "{"
+            else codecs.array
+            if char == "["
+            else string
+            if char in {'"', "'"}
+            else codecs.integer
+        )
+        if string.kind == "dialect":
+            codec = string
+        if codec.kind == "json" and parser.options.python_values and char != '"' and char not in "{[":
+            return LiteralScanner(bare=parser.options.foreign_quotes)
+        if codec.kind in {"python", "dialect", "json"}:
+            return scanner_for(codec, parser)
+        return LiteralScanner(bare=parser.options.foreign_quotes)
+
+    def _follows(self, text: str, at: int, final: bool) -> int:
+        """Say whether what stands at `at` can follow a whole value."""
+        arguments = self.arguments
+        at = white_end(text, at)
+        if at == len(text):
+            return OK if final else MORE
+        waiting = False
+        post = arguments.post[0][1].core if arguments.post and arguments.post[0][0] == LITERAL else ""
+        for core in (post,) if post else (arguments.separator.core, arguments.after.core):
+            if core:
+                status = self._starts(text, at, core, final)
+                if status == OK:
+                    return OK
+                waiting = waiting or status == MORE
+        return MORE if waiting else FAIL
+
+    def _scan_value(self, parser: Parser, final: bool) -> int:
+        scanner = self._scanner
+        assert scanner is not None  # noqa: S101 - the caller has looked
+        buf = parser.buf
+        at = parser.pos
+        if not done(scanner):
+            end = scanner.scan(buf, at) if isinstance(scanner, JsonScanner) else scanner.scan(buf, at, final)
+            parser.scanned += end - at
+            text = "".join(scanner.out)
+            scanner.out.clear()
+            if end > at or text:
+                parser.arguments(text, end)
+            if (
+                isinstance(scanner, JsonScanner)
+                and not done(scanner)
+                and (final or scanner.state == json_scan.NUMBER)
+            ):
+                at = parser.pos
+                if final:
+                    scanner.finish()
+            if broken(scanner):
+                return FAIL
+            if not done(scanner):
+                return FAIL if final else MORE
+        for kind, step in self.arguments.post:
+            if kind == LITERAL and step.core:
+                at = white_end(buf, parser.pos) if self.arguments.soft else parser.pos
+                if at == len(buf) and not final:
+                    return MORE
+                status, end, _ = step.match(buf, at, 0, final)
+                if status == OK:
+                    parser.markup(end)
+                elif status == MORE:
+                    return MORE
+                else:
+                    return FAIL
+            elif kind == KEY:
+                status = self._starts(buf, parser.pos, self._key, final)
+                if status != OK:
+                    return status
+                parser.markup(parser.pos + len(self._key))
+        report(scanner, self.call, self._key)
+        self._scanner = None
+        return OK
+
+
+__all__ = ["ArgumentItems", "ArgumentValue", "decode_text"]
+_ = VALUE

@@ -1,0 +1,447 @@
+"""One tool call being read: what all layouts share, and the JSON layout.
+
+A call is *entered* when its opener and the structure behind it have matched (`enter`, which only looks), and *committed*
+when its name is known. From entering on the call consumes text itself (`run`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from analyzer.runtime import json_scan
+from analyzer.runtime.json_scan import JsonScanner
+from analyzer.runtime.layouts import JsonProgram
+from analyzer.runtime.literal_scan import LiteralScanner
+from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
+
+if TYPE_CHECKING:
+    from analyzer.runtime.parser import Parser
+
+ENTERED: Final = 2
+
+
+class Call:
+    """What is known of the call that is being read."""
+
+    __slots__ = (
+        "arguments_done", "committed", "cur", "flags", "id", "lit_token", "name", "native_id", "number", "string_hot",
+        "token", "weak",
+    )  # fmt: skip
+
+    def __init__(self, number: int, token: int, *, weak: bool) -> None:
+        self.number = number
+        self.token = token
+        """The opener's token to begin at: not 0 when the outer part of the opener is missing."""
+        self.weak = weak
+        self.cur = 0
+        self.lit_token = token
+        self.name = ""
+        self.id: str | None = None
+        self.native_id: str | None = None
+        self.committed = False
+        self.arguments_done = False
+        self.flags: list[tuple[str, str]] = []
+        """Problems to report when the call ends."""
+
+    def copy(self) -> Call:
+        """Return an independent copy."""
+        new = type(self).__new__(type(self))
+        for cls in type(self).__mro__:
+            for name in getattr(cls, "__slots__", ()):
+                if hasattr(self, name):
+                    value = getattr(self, name)
+                    copier = getattr(value, "copy", None)
+                    setattr(new, name, value if copier is None else copier())
+        return new
+
+    def enter(self, parser: Parser, final: bool) -> int:
+        """Look whether a call begins; OK, MORE or FAIL. `cur` counts from the parser's place."""
+        raise NotImplementedError
+
+    def run(self, parser: Parser, final: bool) -> int:
+        """Consume text; OK when the call is over, MORE for more text, FAIL when it is broken at the parser's place."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """The call was entered: the parser now stands at `cur`."""
+        self.cur = 0
+
+    def flag(self, kind: str, about: str = "") -> None:
+        """Remember a problem, once."""
+        if (kind, about) not in self.flags:
+            self.flags.append((kind, about))
+
+    def close(self, parser: Parser, lit: Lit, final: bool) -> int:
+        """Match the call's closer; a missing one is a warning when the call is whole."""
+        buf = parser.buf
+        at = parser.pos
+        if lit.core:
+            if not self.lit_token and lit.soft:
+                after = white_end(buf, at)
+                if after == len(buf) and not final:
+                    if after - at <= WHITE_CAP:
+                        return MORE
+                elif after - at <= WHITE_CAP:
+                    at = after
+            status, end, self.lit_token = lit.match(buf, at, self.lit_token, final)
+            if status == OK:
+                parser.markup(end)
+                parser.tail = lit.tail
+                self.lit_token = 0
+                return OK
+            if status == MORE:
+                if end > parser.pos:
+                    parser.markup(end)
+                return MORE
+            if end > at:
+                parser.markup(end)
+            if not parser.options.missing_close:
+                return FAIL
+            if final and parser.finish_reason == "length" and not self.whole_at_end():
+                return FAIL
+            self.flag("missing_close", lit.tokens[self.lit_token])
+            self.lit_token = 0
+            return OK
+        parser.tail = lit.tail if not lit.core else ""
+        return OK
+
+    def whole_at_end(self) -> bool:
+        """True when the call is complete without its closer although the text was cut."""
+        return True
+
+    def held(self) -> str:
+        """Text consumed and not reported yet, beside what the parser holds."""
+        return ""
+
+
+OBJECT, KEY_OR_END, KEY, COLON, PLACE, AFTER, CLOSE = range(7)
+
+
+class JsonCall(Call):
+    """A call as one JSON value."""
+
+    __slots__ = (
+        "_arguments_end", "_arguments_start", "_depths", "_first", "_json_text", "_key", "_keyed", "_missing_brace", "_path",
+        "_pieces", "_role", "_scanner", "_state", "program",
+    )  # fmt: skip
+
+    def __init__(self, program: JsonProgram, number: int, token: int, *, opened: bool = False) -> None:
+        super().__init__(number, token, weak=program.weak and not opened)
+        self.program = program
+        self._state = OBJECT
+        self._path: tuple[str, ...] = ()
+        self._key = ""
+        self._scanner: Any = None
+        self._role = ""
+        self._pieces: list[str] = []
+        self._arguments_start = self._arguments_end = -1
+        self._json_text: JsonScanner | None = None
+        self._missing_brace = False
+
+    def copy(self) -> Call:
+        """Return an independent copy."""
+        new = super().copy()
+        new.program = self.program  # type: ignore[attr-defined]
+        return new
+
+    def enter(self, parser: Parser, final: bool) -> int:
+        lit = self.program.opener
+        buf = parser.buf
+        status, end, self.lit_token = lit.match(buf, parser.pos + self.cur, self.lit_token, final)
+        self.cur = end - parser.pos
+        if status != OK:
+            return status
+        at = white_end(buf, end) if lit.soft else end + (0 if not lit.core else 0)
+        if at == len(buf):
+            return FAIL if final or at - end > WHITE_CAP else MORE
+        if buf[at] != "{":
+            return FAIL
+        self.cur = at - parser.pos
+        self.lit_token = 0
+        return OK
+
+    # ------------------------------------------------------------------------------------------------------ reading
+
+    def run(self, parser: Parser, final: bool) -> int:
+        while True:
+            if self._scanner is not None:
+                status = self._scan(parser, final)
+                if status != OK:
+                    return status
+                continue
+            if self._state == CLOSE:
+                return self._close(parser, final)
+            buf = parser.buf
+            at = white_end(buf, parser.pos)
+            if at == len(buf):
+                parser.markup(at)
+                return FAIL if final else MORE
+            char = buf[at]
+            state = self._state
+            if state == OBJECT:
+                parser.markup(at + 1)
+                self._state = KEY_OR_END
+            elif state in {KEY_OR_END, KEY}:
+                if char == '"':
+                    parser.markup(at)
+                    self._begin(parser, "key")
+                elif char == "}" and state == KEY_OR_END:
+                    parser.markup(at + 1)
+                    self._ascend()
+                else:
+                    return FAIL
+            elif state == COLON:
+                if char != ":":
+                    return FAIL
+                parser.markup(at + 1)
+                self._state = PLACE
+            elif state == PLACE:
+                parser.markup(at)
+                if not self._value(parser, char):
+                    return FAIL
+            elif char == ",":
+                parser.markup(at + 1)
+                self._state = KEY
+            elif char == "}":
+                parser.markup(at + 1)
+                self._ascend()
+            elif self.arguments_done and self.committed and parser.options.missing_brace:
+                status = self.program.closer.match(buf, at, 0, final)[0]
+                if status == MORE:
+                    return MORE
+                if status == FAIL or not self.program.closer.core:
+                    return FAIL
+                self.flag("missing_brace")
+                self._state = CLOSE
+            else:
+                return FAIL
+
+    def _ascend(self) -> None:
+        if self._path:
+            self._path = self._path[:-1]
+            self._state = AFTER
+        else:
+            self._state = CLOSE
+
+    def _begin(self, parser: Parser, role: str) -> None:
+        options = parser.options
+        self._role = role
+        self._scanner = JsonScanner(lenient=options.control_characters, escapes=options.invalid_escapes)
+
+    def _value(self, parser: Parser, char: str) -> bool:
+        """Decide what the value of the present key is; False when the call cannot go on."""
+        program = self.program
+        path = (*self._path, self._key)
+        if program.by_key:
+            self.name = self._key
+            return self._arguments(parser, char)
+        if path == program.arguments:
+            return self._arguments(parser, char)
+        if path == program.name:
+            if char != '"':
+                return False
+            self._begin(parser, "name")
+        elif path == program.id:
+            self._begin(parser, "id")
+        elif char == "{" and any(
+            target and target[: len(path)] == path for target in (program.name, program.arguments, program.id)
+        ):
+            self._path = path
+            parser.markup(parser.pos + 1)
+            self._state = KEY_OR_END
+        else:
+            self._begin(parser, "skip")
+        return True
+
+    def _arguments(self, parser: Parser, char: str) -> bool:
+        program = self.program
+        options = parser.options
+        if self._arguments_start >= 0:
+            self.flag("duplicate_argument", self._key)
+            return False
+        if self.weak and not self.committed and self.name and not self._may_commit(parser):
+            return False
+        self._arguments_start = parser.offset
+        if not self.committed and self.name:
+            self._commit(parser)
+        if program.codec == "python" and char != '"':
+            self._role = "arguments"
+            self._scanner = LiteralScanner()
+            return True
+        if char == '"':
+            if program.codec != "json_text":
+                if not options.arguments_as_text:
+                    return False
+                self.flag("arguments_as_text")
+            self._json_text = JsonScanner(lenient=options.control_characters, escapes=options.invalid_escapes)
+            self._begin(parser, "arguments")
+            return True
+        if char != "{" and char != "n":
+            return False
+        if program.codec == "json_text":
+            if not options.arguments_as_text:
+                return False
+        self._begin(parser, "arguments")
+        return True
+
+    def _may_commit(self, parser: Parser) -> bool:
+        tools = parser.tools
+        return tools is None or self.name in tools.names
+
+    def _scan(self, parser: Parser, final: bool) -> int:
+        scanner = self._scanner
+        buf = parser.buf
+        at = parser.pos
+        if isinstance(scanner, JsonScanner):
+            end = scanner.scan(buf, at)
+        else:
+            end = scanner.scan(buf, at, final)
+        parser.scanned += end - at
+        role = self._role
+        state = scanner.state
+        done = state == (json_scan.DONE if isinstance(scanner, JsonScanner) else 7)
+        broken = not done and state == (json_scan.BROKEN if isinstance(scanner, JsonScanner) else 8)
+        pieces = scanner.out
+        if role == "arguments":
+            if self._json_text is None:
+                text = "".join(pieces)
+                pieces.clear()
+                good = True
+            else:
+                text, good = self._inner(pieces, done)
+            if self.committed:
+                parser.arguments(text, end)
+            else:
+                if text:
+                    self._pieces.append(text)
+                parser.pos = end
+            if not good:
+                return FAIL
+        elif role == "skip":
+            pieces.clear()
+            parser.markup(end)
+        else:
+            parser.markup(end)
+        if broken:
+            return FAIL
+        if not done:
+            return FAIL if final else MORE
+        return self._scanned(parser, role)
+
+    def _inner(self, pieces: list[str], done: bool) -> tuple[str, bool]:
+        """Undo the outer string of arguments that are JSON text, and check what is inside."""
+        inner = self._json_text
+        assert inner is not None  # noqa: S101 - the caller has looked
+        outer = "".join(pieces)
+        pieces.clear()
+        if outer.startswith('"') and not self._key_seen():
+            outer = outer[1:]
+            self._path = (*self._path, "\0")
+        if done and outer.endswith('"'):
+            outer = outer[:-1]
+        text = _unescape(outer)
+        at = inner.scan(text, 0) if inner.state < json_scan.DONE else 0
+        out = "".join(inner.out)
+        inner.out.clear()
+        if inner.state == json_scan.BROKEN or (inner.state == json_scan.DONE and text[at:].strip()):
+            return out, False
+        if done:
+            self._path = self._path[:-1]
+            if inner.state != json_scan.DONE:
+                return out, False
+        return out, True
+
+    def _key_seen(self) -> bool:
+        return bool(self._path) and self._path[-1] == "\0"
+
+    def _scanned(self, parser: Parser, role: str) -> int:
+        scanner = self._scanner
+        self._scanner = None
+        if isinstance(scanner, JsonScanner):
+            if scanner.raw_controls:
+                self.flag("control_character")
+            if scanner.repaired:
+                self.flag("invalid_escape")
+        if role == "key":
+            key = json.loads("".join(scanner.out))
+            self._key = self.program.aliases.get(key, key)
+            if (
+                self.weak
+                and not self._path
+                and not self.program.by_key
+                and self._key not in self.program.keys
+            ):
+                if self._key != "type":
+                    return FAIL
+            self._state = COLON
+            return OK
+        self._state = AFTER
+        if role == "arguments":
+            self._arguments_end = parser.offset
+            self.arguments_done = True
+        elif role == "name":
+            self.name = json.loads("".join(scanner.out))
+            if not self.name or len(self.name) > 256:
+                return FAIL
+            if self._arguments_start >= 0 or not self.weak:
+                if self.weak and not self._may_commit(parser):
+                    return FAIL
+                self._commit(parser)
+        elif role == "id":
+            value = "".join(scanner.out)
+            text = json.loads(value) if value.startswith('"') else value
+            if not self.committed:
+                self.id = text
+            else:
+                self.native_id = text
+        return OK
+
+    def _commit(self, parser: Parser) -> None:
+        self.committed = True
+        if self._arguments_start >= 0 and self._arguments_start != parser.offset:
+            parser.commit(self, self._arguments_start)
+            parser.put_arguments("".join(self._pieces), self._arguments_start, self._arguments_end)
+            parser.put_markup(self._arguments_end, parser.offset)
+        else:
+            parser.commit(self, parser.offset)
+        self._pieces.clear()
+
+    def _close(self, parser: Parser, final: bool) -> int:
+        if not self.committed:
+            if not self.name or self.weak or not parser.options.missing_arguments:
+                return FAIL
+            self._commit(parser)
+        if not self.arguments_done:
+            if self.weak or not parser.options.missing_arguments:
+                return FAIL
+            self.flag("missing_arguments", self.name)
+            parser.put_arguments("{}", parser.offset, parser.offset)
+            self.arguments_done = True
+        return self.close(parser, self.program.closer, final)
+
+    def held(self) -> str:
+        scanner = self._scanner
+        return "" if scanner is None else scanner.held
+
+    @property
+    def in_plain_arguments(self) -> bool:
+        """True inside a string of the arguments that passes through unchanged."""
+        scanner = self._scanner
+        return (
+            self._role == "arguments"
+            and isinstance(scanner, JsonScanner)
+            and scanner.in_plain_string
+            and self._json_text is None
+        )
+
+
+_SHORT: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
+
+
+def _unescape(text: str) -> str:
+    """Decode the inside of a JSON string whose escapes are whole."""
+    if "\\" not in text:
+        return text
+    decoded: str = json.loads(f'"{text}"', strict=False)
+    return decoded

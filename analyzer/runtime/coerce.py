@@ -1,0 +1,249 @@
+"""Types of argument values: what a tool's JSON Schema says, for encodings that do not say it themselves.
+
+A malformed schema never breaks parsing: what cannot be understood says nothing. References are followed inside the
+schema only, each once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from analyzer.runtime.literal_scan import json_inner, to_json, word_to_json
+
+if TYPE_CHECKING:
+    from analyzer.chat import Tool
+
+ALL: Final = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
+_NESTED: Final = ("anyOf", "oneOf", "allOf")
+_json_number = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\Z").match
+_may_begin_value = frozenset("{[\"'-+.0123456789tfnTFN(")
+
+
+class Types:
+    """The types that one schema allows, None where it says nothing; looks into properties and items on demand."""
+
+    __slots__ = ("_cache", "_root", "_schema", "names")
+
+    def __init__(self, schema: Any, root: Any) -> None:
+        self._schema = schema
+        self._root = root
+        self._cache: dict[str, Types | None] = {}
+        self.names: frozenset[str] | None = _types(schema, root, set())
+
+    @property
+    def text_only(self) -> bool:
+        """True: the value is its text, whatever it looks like."""
+        return self.names is not None and "string" in self.names and "null" not in self.names
+
+    @property
+    def takes_text(self) -> bool:
+        """True: a string is allowed."""
+        return self.names is not None and "string" in self.names
+
+    def child(self, key: str | None) -> Types | None:
+        """Return the types of property `key`, of the items for None; None when the schema does not name it."""
+        slot = "items" if key is None else f"properties/{key}"
+        if slot not in self._cache:
+            found = _lookup(self._schema, self._root, key, set())
+            self._cache[slot] = None if found is None else Types(found, self._root)
+        return self._cache[slot]
+
+    def is_known(self, key: str) -> bool:
+        """True when the schema names property `key`."""
+        return self.child(key) is not None
+
+    @property
+    def closed(self) -> bool:
+        """True when the schema is an object that names its properties."""
+        schema = self._schema
+        return isinstance(schema, Mapping) and isinstance(schema.get("properties"), Mapping)
+
+
+class CompiledTools:
+    """The declared tools, compiled when first asked for; share one among the parsers of a request."""
+
+    __slots__ = ("_compiled", "_tools", "names")
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._compiled: dict[str, Types | None] = {}
+        self.names = frozenset(self._tools)
+
+    def parameters(self, name: str) -> Types | None:
+        """Return the schema of a tool's arguments, None for an unknown tool or one without a schema."""
+        if name not in self._compiled:
+            tool = self._tools.get(name)
+            schema = None if tool is None else tool.parameters
+            self._compiled[name] = None if not isinstance(schema, Mapping) else Types(schema, schema)
+        return self._compiled[name]
+
+
+def _resolve(schema: Any, root: Any, seen: set[str]) -> Any:
+    """Follow `$ref` inside the root schema; {} for a remote, dangling or cyclic one."""
+    while isinstance(schema, Mapping) and isinstance(schema.get("$ref"), str):
+        ref = schema["$ref"]
+        if not ref.startswith("#") or ref in seen:
+            return {}
+        seen.add(ref)
+        found: Any = root
+        for step in ref[1:].split("/")[1:]:
+            key = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, Mapping) and key in found:
+                found = found[key]
+            elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
+                found = found[int(key)]
+            else:
+                return {}
+        schema = found
+    return schema
+
+
+def _types(schema: Any, root: Any, seen: set[str]) -> frozenset[str] | None:
+    schema = _resolve(schema, root, seen)
+    if not isinstance(schema, Mapping):
+        return None
+    found: set[str] | None = None
+    named = schema.get("type")
+    names = [named] if isinstance(named, str) else named if isinstance(named, list) else []
+    known = {name for name in names if isinstance(name, str) and name in ALL}
+    if known:
+        found = known
+    elif isinstance(schema.get("enum"), list):
+        found = {_type_of(value) for value in schema["enum"]}
+    elif "const" in schema:
+        found = {_type_of(schema["const"])}
+    for word in ("anyOf", "oneOf"):
+        branches = schema.get(word)
+        if found is None and isinstance(branches, list) and branches:
+            parts = [_types(branch, root, set(seen)) for branch in branches]
+            said = [part for part in parts if part is not None]
+            found = set().union(*said) if said else None
+    branches = schema.get("allOf")
+    if isinstance(branches, list):
+        for branch in branches:
+            part = _types(branch, root, set(seen))
+            if part is not None:
+                found = set(part) if found is None else (found & part or found)
+    if found is None:
+        if isinstance(schema.get("properties"), Mapping) or "additionalProperties" in schema:
+            found = {"object"}
+        elif "items" in schema or "prefixItems" in schema:
+            found = {"array"}
+    if found is not None and schema.get("nullable") is True:
+        found = {*found, "null"}
+    return frozenset(found) if found else None
+
+
+def _lookup(schema: Any, root: Any, key: str | None, seen: set[str]) -> Any:
+    schema = _resolve(schema, root, seen)
+    if not isinstance(schema, Mapping):
+        return None
+    if key is None:
+        if isinstance(schema.get("items"), Mapping):
+            return schema["items"]
+    else:
+        properties = schema.get("properties")
+        if isinstance(properties, Mapping) and key in properties:
+            return properties[key]
+    for word in _NESTED:
+        branches = schema.get(word)
+        for branch in branches if isinstance(branches, list) else ():
+            found = _lookup(branch, root, key, set(seen))
+            if found is not None:
+                return found
+    if key is not None and isinstance(schema.get("additionalProperties"), Mapping):
+        return schema["additionalProperties"]
+    return None
+
+
+def _type_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def starts_like_value(text: str) -> bool:
+    """True when text may be a JSON or Python value; else it can be nothing but a string."""
+    stripped = text.lstrip()
+    return not stripped or stripped[0] in _may_begin_value
+
+
+def quoted(text: str) -> str:
+    """Return text as a JSON string."""
+    return f'"{json_inner(text)}"'
+
+
+def decode_text(text: str, names: frozenset[str] | None, *, python: bool) -> tuple[str, str]:
+    """Return raw text as (JSON text, problem kind or ""), where `names` are the types allowed (None: any)."""
+    if names is None:
+        found = to_json(text) if starts_like_value(text) and text.strip() else None
+        if found is None or found[0][0] == '"' or (found[1] and not (python and found[0][0] in "{[tfn")):
+            return quoted(text), ""
+        return found[0], "python_value" if found[1] else ""
+    if "string" in names:
+        if "null" in names and text == "null":
+            return "null", ""
+        return quoted(text), ""
+    stripped = text.strip()
+    value = _scalar(stripped, names)
+    if value is not None:
+        return value, ""
+    if names & {"array", "object"} and stripped[:1] in {"{", "[", "("}:
+        found = to_json(stripped)
+        if found is not None and (python or not found[1]):
+            kind = "object" if found[0].startswith("{") else "array"
+            if kind in names:
+                return found[0], "python_value" if found[1] else ""
+    return quoted(text), "type_mismatch"
+
+
+def _scalar(text: str, names: frozenset[str]) -> str | None:
+    if "null" in names and text in {"null", "None", "Null", "NULL"}:
+        return "null"
+    if "boolean" in names and text.lower() in {"true", "false"}:
+        return text.lower()
+    if names & {"number", "integer"}:
+        if _json_number(text):
+            whole = "number" in names or "." not in text and "e" not in text.lower()
+            return text if whole or _is_whole(text) else None
+        value = word_to_json(text)
+        if value is not None and _json_number(value) and ("number" in names or "." not in value):
+            return value
+    return None
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        return float(text).is_integer()
+    except (ValueError, OverflowError):
+        return False
+
+
+def type_of_json(text: str) -> str:
+    """Return the JSON type of a JSON text by its first character."""
+    first = text.lstrip()[:1]
+    if first == "{":
+        return "object"
+    if first == "[":
+        return "array"
+    if first == '"':
+        return "string"
+    if first in {"t", "f"}:
+        return "boolean"
+    return "null" if first == "n" else "number" if any(c in text for c in ".eE") else "integer"
+
+
+def decoded(text: str) -> Any:
+    """Decode JSON text that is known to be valid."""
+    return json.loads(text)

@@ -1,0 +1,286 @@
+"""A spec as tables for the parser: made once for a spec, shared by all parsers, never changed.
+
+Reads the spec's attributes only (`kind`, `slot`, the literals), so that importing the runtime does not import the models.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from analyzer.runtime.layouts import JsonProgram, Program, SequenceProgram, compile_layout
+from analyzer.runtime.literals import Lit, Watch
+
+if TYPE_CHECKING:
+    from analyzer.runtime.options import Options
+    from analyzer.spec.model import Spec
+
+
+class Cue(IntEnum):
+    """What a literal at the top level means."""
+
+    IGNORED = 0
+    EMPTY = 1
+    REASONING_OPEN = 2
+    REASONING_CLOSE = 3
+    CONTENT_OPEN = 4
+    CONTENT_CLOSE = 5
+    SECTION_OPEN = 6
+    CALL_OPEN = 7
+    SEPARATOR = 8
+    SECTION_CLOSE = 9
+    HEADER = 10
+    END = 11
+
+
+class Mark(NamedTuple):
+    """One meaning of one literal: the cue, the literal, the number of the segment or layout, the token to begin at."""
+
+    cue: Cue
+    lit: Lit
+    number: int
+    token: int
+    leads: tuple[str, ...]
+    stop: bool = True
+    inner: bool = False
+
+
+class Mode:
+    """What is watched for in one state of the top level."""
+
+    __slots__ = ("marks", "watch")
+
+    def __init__(self, marks: Iterable[Mark]) -> None:
+        self.marks: dict[str, list[Mark]] = {}
+        leads: set[str] = set()
+        for mark in marks:
+            token = mark.lit.tokens[mark.token] if mark.lit.tokens else ""
+            if not token:
+                continue
+            self.marks.setdefault(token, []).append(mark)
+            leads.update(mark.leads)
+        for group in self.marks.values():
+            group.sort(key=lambda mark: mark.cue)
+        self.watch = Watch(self.marks, leads)
+
+
+class Compiled:
+    """One spec under one set of options."""
+
+    __slots__ = (
+        "__weakref__", "aliases", "anchored", "array", "closers", "content", "header", "id_pattern", "layouts",
+        "prompts", "reasoning", "reasoning_modes", "section", "section_mode", "section_open", "separators", "skip",
+        "soft", "starts", "text",
+    )  # fmt: skip
+
+    def __init__(self, spec: Spec, options: Options) -> None:
+        soft = options.soft_white_space
+        self.soft = soft
+        additions = spec.overlays if options.overlays else ()
+        segments = [*spec.turn.segments]
+        for addition in additions:
+            segments.extend(addition.segments)
+        self.header = Lit(spec.turn.header, soft=soft)
+        reasoning = [segment for segment in segments if segment.kind == "reasoning"]
+        self.content = [segment for segment in segments if segment.kind == "content"]
+        self.reasoning = [(Lit(r.open, soft=soft), Lit(r.close, soft=soft)) for r in reasoning]
+        self.aliases: dict[str, str] = {}
+        self.id_pattern: str | None = None
+        calls = spec.calls
+        self.layouts: list[Program] = []
+        self.array = False
+        self.separators: list[Lit] = []
+        self.section = (Lit("", soft=soft), Lit("", soft=soft))
+        self.section_open: list[Lit] = []
+        for addition in additions:
+            for key, others in addition.key_aliases.items():
+                self.aliases.update(dict.fromkeys(others, key))
+            self.id_pattern = addition.id_pattern or self.id_pattern
+        if calls is not None:
+            self._calls(calls, additions, soft)
+        self._tables(spec, reasoning, additions, options)
+        self.prompts: dict[str, Any] = {}
+
+    def _calls(self, calls: Any, additions: Iterable[Any], soft: bool) -> None:
+        opener, closer = calls.open, calls.close
+        self.array = calls.array
+        if self.array:
+            opener, closer = _without_brackets(opener, closer)
+        self.section = (Lit(opener, soft=soft), Lit(closer, soft=soft))
+        separators = [calls.separator]
+        layouts = list(calls.layouts)
+        self.section_open = [self.section[0]] if opener.strip() or (opener and not soft) else []
+        for addition in additions:
+            layouts.extend(addition.layouts)
+            separators.extend(addition.separators)
+            for extra in addition.call_opens:
+                self.section_open.append(
+                    Lit(_without_brackets(extra, "")[0] if self.array else extra, soft=soft)
+                )
+        self.separators = [Lit(separator, soft=soft) for separator in separators]
+        if self.array:
+            self.separators = [Lit(",", soft=True)]
+        self.layouts = [
+            compile_layout(
+                layout,
+                soft=soft,
+                aliases=self.aliases,
+                id_pattern=self.id_pattern,
+                separators=self.separators,
+                section_close="]" if self.array else self.section[1].core,
+            )
+            for layout in layouts
+        ]
+
+    def _tables(self, spec: Spec, reasoning: list[Any], additions: Iterable[Any], options: Options) -> None:
+        soft = self.soft
+        contents = self.content
+        before_calls = _leads(contents, {"any", "beside_calls"}, soft)
+        before_end = _leads(contents, {"any", "alone"}, soft)
+        text: list[Mark] = []
+        inside: list[Mark] = []  # what counts inside reasoning, whatever its segment
+        section: list[Mark] = []
+        ignored = [*options.ignored, *(literal for addition in additions for literal in addition.ignored)]
+        text += [Mark(Cue.IGNORED, Lit(literal, soft=soft), 0, 0, ()) for literal in ignored]
+        ends: dict[str, bool] = {}
+        for segment in [*contents, *reasoning, *([spec.calls] if spec.calls else [])]:
+            if segment.end is not None:
+                ends[segment.end.literal] = ends.get(segment.end.literal, False) or segment.end.stop
+        for literal, stop in ends.items():
+            lit = Lit(literal, soft=soft)
+            mark = Mark(Cue.END, lit, 0, 0, _with(before_end, lit.lead), stop)
+            text.append(mark)
+            inside.append(mark._replace(leads=_with((), lit.lead)))
+            section.append(mark)
+        if spec.turn.header and self.header.strong:
+            mark = Mark(Cue.HEADER, self.header, 0, 0, ())
+            text.append(mark)
+            section.append(mark)
+            if spec.turn.header_repeats:
+                inside.append(mark)
+        closes = []
+        for number, (segment, (opener, closer)) in enumerate(zip(reasoning, self.reasoning, strict=True)):
+            text.append(Mark(Cue.REASONING_OPEN, opener, number, 0, _with((), opener.lead)))
+            section.append(Mark(Cue.REASONING_OPEN, opener, number, 0, ()))
+            inside.append(Mark(Cue.REASONING_OPEN, opener, number, 0, ()))
+            if closer.core:
+                closes.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, _with((), closer.lead)))
+                text.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, ()))
+            if segment.empty.strip() and not segment.empty.startswith(segment.open or "\0"):
+                text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
+        for number, segment in enumerate(contents):
+            opener, closer = Lit(segment.open, soft=soft), Lit(segment.close, soft=soft)
+            for table in (text, section):
+                table.append(Mark(Cue.CONTENT_OPEN, opener, number, 0, ()))
+            if segment.close.strip():
+                text.append(Mark(Cue.CONTENT_CLOSE, closer, number, 0, _with((), closer.lead)))
+            if segment.empty.strip() and segment.empty not in {segment.open, segment.close}:
+                text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
+        openers: list[Mark] = []
+        if options.calls != "text":
+            openers = self._openers(before_calls, section, options)
+            text += openers
+            inside += [mark for mark in openers if mark.lit.strong and self._own(mark)]
+            if self.section[1].core:
+                text.append(Mark(Cue.SECTION_CLOSE, self.section[1], 0, 0, ()))
+        self.text = Mode(text)
+        self.reasoning_modes = [
+            Mode([close for close in closes if close.number == number]
+                 + [close for close in closes if close.number != number] + inside)
+            for number in range(len(reasoning))
+        ]  # fmt: skip
+        self.section_mode = Mode(section)
+        self.starts = [n for n, layout in enumerate(self.layouts) if not layout.opener.core]
+        self.anchored = bool(self.layouts) and options.calls != "text" and not self.section_open and (
+            self.array or any(len(layout.opener.core) < 3 and not layout.opener.strong for layout in self.layouts)
+        )  # fmt: skip
+        short = self.section_open and len(self.section_open[0].core) < 3 and not self.section_open[0].strong
+        if short and options.calls != "text":
+            self.anchored = True
+        stops = [
+            mark for mark in section if mark.cue in {Cue.END, Cue.HEADER, Cue.CALL_OPEN, Cue.SECTION_CLOSE}
+        ]
+        for layout in self.layouts:
+            if layout.closer.core:
+                stops.append(Mark(Cue.IGNORED, layout.closer, 0, len(layout.closer.tokens) - 1, ()))
+        self.skip = Mode(stops)
+        structure = {
+            mark.lit.tokens[mark.token] for mark in section if mark.lit.core and mark.cue != Cue.SEPARATOR
+        }
+        for layout in self.layouts:
+            layout.link(structure)
+
+    def _own(self, mark: Mark) -> bool:
+        return mark.cue == Cue.SECTION_OPEN or (not self.section_open and not mark.inner)
+
+    def _openers(self, leads: tuple[str, ...], section: list[Mark], options: Options) -> list[Mark]:
+        found: list[Mark] = []
+        for lit in self.section_open:
+            if len(lit.core) >= 3 or lit.strong:
+                found.append(Mark(Cue.SECTION_OPEN, lit, 0, 0, _with(leads, lit.lead)))
+        for number, layout in enumerate(self.layouts):
+            lit = layout.opener
+            if not lit.core:
+                if isinstance(layout, JsonProgram):
+                    section.append(Mark(Cue.CALL_OPEN, Lit("{", soft=True), number, 0, ()))
+                continue
+            mark = Mark(Cue.CALL_OPEN, lit, number, 0, _with(leads, lit.lead))
+            section.append(mark)
+            usable = lit.strong or len(lit.core) >= 3
+            if usable and (not self.section_open or options.missing_open):
+                found.append(mark)
+            if options.missing_open and self.soft and isinstance(layout, SequenceProgram):
+                for token, core in enumerate(lit.tokens[1:], 1):
+                    if Lit(core, soft=True).strong and len(core) > 2:
+                        inner = mark._replace(token=token, inner=True, leads=())
+                        section.append(inner)
+                        found.append(inner)
+                        break
+        close = self.section[1]
+        if self.array:
+            section.append(Mark(Cue.SECTION_CLOSE, Lit("]", soft=True), 0, 0, ()))
+        elif close.core:
+            section.append(Mark(Cue.SECTION_CLOSE, close, 0, 0, ()))
+        section += [Mark(Cue.SEPARATOR, lit, 0, 0, ()) for lit in self.separators if lit.core]
+        return found
+
+
+def _without_brackets(opener: str, closer: str) -> tuple[str, str]:
+    stripped = opener.rstrip()
+    if stripped.endswith("["):
+        opener = stripped[:-1]
+    begun = closer.lstrip()
+    if begun.startswith("]"):
+        closer = begun[1:]
+    return opener, closer
+
+
+def _leads(contents: Iterable[Any], when: set[str], soft: bool) -> tuple[str, ...]:
+    del soft
+    return tuple({c.close for c in contents if c.when in when and c.close and not c.close.strip()})
+
+
+def _with(leads: tuple[str, ...], own: str) -> tuple[str, ...]:
+    found = {lead + own for lead in leads} | ({own} if own else set())
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+_cache: dict[int, tuple[weakref.ref[Any], dict[Any, Compiled]]] = {}
+_options_key = re.compile("")
+
+
+def compile_spec(spec: Spec, options: Options) -> Compiled:
+    """Return the tables of a spec, made at most once for each spec object and set of rules."""
+    key = id(spec)
+    entry = _cache.get(key)
+    if entry is None or entry[0]() is not spec:
+        entry = (weakref.ref(spec, lambda _, key=key: _cache.pop(key, None)), {})  # type: ignore[misc]
+        _cache[key] = entry
+    tables = entry[1]
+    found = tables.get(options)
+    if found is None:
+        found = tables[options] = Compiled(spec, options)
+    return found

@@ -1,0 +1,323 @@
+"""A streaming JSON scanner: takes text, gives back valid JSON text, and knows where the value ends.
+
+`scan` consumes all of the text it is given, up to the end of the value, and never looks back: what it must hold (half an
+escape, a word) is a few characters. What goes out is the model's own text, except that with leniency raw control
+characters are escaped and a backslash that begins no escape is doubled.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, ESCAPE, NUMBER, WORD, DONE, BROKEN = range(12)
+
+_special = re.compile(r'["\\\x00-\x1f]').search
+_plain = re.compile(r'[^"\\\x00-\x1f]*').match
+_hex4 = re.compile(r"[0-9a-fA-F]{0,4}").match
+_white = re.compile(r"[ \t\r\n]*").match
+_simple_pair = re.compile(r'[ \t\r\n]*"[^"\\\x00-\x1f]*"').match
+_WORDS: Final = ("true", "false", "null")
+_OBJECT, _ARRAY = 1, 2
+# number states: after the sign, after a leading zero, in digits, after the point, in the fraction, after e, after its sign, exponent
+_SIGN, _ZERO, _INT, _POINT, _FRACTION, _E, _E_SIGN, _EXPONENT = range(8)
+_NUMBER_END: Final = frozenset({_ZERO, _INT, _FRACTION, _EXPONENT})
+_DIGITS: Final = frozenset("0123456789")
+
+
+def _refuse(_: str) -> None:
+    raise ValueError
+
+
+_decoder = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=_refuse)
+_SHORTCUT: Final = 200
+
+
+class JsonScanner:
+    """Scans one JSON value."""
+
+    __slots__ = (
+        "_held",
+        "_in_key",
+        "_number",
+        "_stack",
+        "escapes",
+        "lenient",
+        "out",
+        "raw_controls",
+        "repaired",
+        "state",
+    )
+
+    def __init__(self, *, lenient: bool = True, escapes: bool = True) -> None:
+        self.state = VALUE
+        self.lenient = lenient
+        self.escapes = escapes
+        self.out: list[str] = []
+        """The valid JSON text of what was consumed since the list was emptied."""
+        self.raw_controls = False
+        self.repaired = False
+        self._stack = bytearray()
+        self._held = ""
+        self._in_key = False
+        self._number = 0
+
+    def copy(self) -> JsonScanner:
+        """Return an independent copy."""
+        new = JsonScanner.__new__(JsonScanner)
+        new.state, new.lenient, new.escapes = self.state, self.lenient, self.escapes
+        new.out = self.out[:]
+        new.raw_controls, new.repaired = self.raw_controls, self.repaired
+        new._stack, new._held = self._stack[:], self._held
+        new._in_key, new._number = self._in_key, self._number
+        return new
+
+    @property
+    def held(self) -> str:
+        """Text that was consumed and is not in `out` yet."""
+        return self._held
+
+    @property
+    def in_plain_string(self) -> bool:
+        """True while text without quotes, backslashes and control characters passes through unchanged."""
+        return self.state == STRING
+
+    @property
+    def depth(self) -> int:
+        """How many containers are open."""
+        return len(self._stack)
+
+    def finish(self) -> bool:
+        """Say that no more text follows; return whether the value is whole."""
+        if self.state == NUMBER and not self._stack and self._number in _NUMBER_END:
+            self.state = DONE
+        return self.state == DONE
+
+    def scan(self, text: str, at: int) -> int:
+        """Consume `text` from `at` on; return where the value ended, else the text's end (see `state`)."""
+        size = len(text)
+        out = self.out
+        if self.state == VALUE and not self._stack and size - at > _SHORTCUT:
+            end = self._whole(text, at)
+            if end >= 0:
+                return end
+        start = at
+        while at < size:
+            state = self.state
+            if state == STRING:
+                found = _special(text, at)
+                if found is None:
+                    at = size
+                    break
+                at = found.start()
+                char = text[at]
+                if char == '"':
+                    at += 1
+                    self.state = COLON if self._in_key else self._after()
+                    if self.state == DONE:
+                        break
+                elif char == "\\":
+                    if at > start:
+                        out.append(text[start:at])
+                    self._held = "\\"
+                    self.state = ESCAPE
+                    at += 1
+                    start = at
+                else:
+                    if not self.lenient:
+                        self.state = BROKEN
+                        break
+                    if at > start:
+                        out.append(text[start:at])
+                    out.append(_escaped(char))
+                    self.raw_controls = True
+                    at += 1
+                    start = at
+                continue
+            if state == ESCAPE:
+                at = start = self._escape(text, at)
+                if self.state == BROKEN:
+                    break
+                continue
+            if state == NUMBER:
+                at = self._digits(text, at)
+                if self.state in {DONE, BROKEN}:
+                    break
+                continue
+            if state == WORD:
+                if text[at].isalpha():
+                    self._held += text[at]
+                    at += 1
+                    start = at
+                    if not any(word.startswith(self._held) for word in _WORDS):
+                        self.state = BROKEN
+                        break
+                    if self._held in _WORDS:
+                        out.append(self._held)
+                        self._held = ""
+                        self.state = self._after()
+                        if self.state == DONE:
+                            break
+                    continue
+                self.state = BROKEN
+                break
+            at = _white(text, at).end()  # type: ignore[union-attr]
+            if at == size:
+                break
+            char = text[at]
+            if state == AFTER:
+                top = self._stack[-1]
+                if char == ",":
+                    self.state = KEY if top == _OBJECT else VALUE
+                elif char == ("}" if top == _OBJECT else "]"):
+                    self._stack.pop()
+                    self.state = self._after()
+                else:
+                    self.state = BROKEN
+                    break
+                at += 1
+                if self.state == DONE:
+                    break
+            elif state == COLON:
+                if char != ":":
+                    self.state = BROKEN
+                    break
+                self.state = VALUE
+                at += 1
+            elif char == '"':
+                self._in_key = state in {KEY, KEY_OR_END}
+                self.state = STRING
+                at += 1
+            elif state in {KEY, KEY_OR_END}:
+                if char != "}" or state == KEY:
+                    self.state = BROKEN
+                    break
+                self._stack.pop()
+                self.state = self._after()
+                at += 1
+                if self.state == DONE:
+                    break
+            elif char == "{":
+                self._stack.append(_OBJECT)
+                self.state = KEY_OR_END
+                at += 1
+            elif char == "[":
+                self._stack.append(_ARRAY)
+                self.state = FIRST
+                at += 1
+            elif char == "]" and state == FIRST:
+                self._stack.pop()
+                self.state = self._after()
+                at += 1
+                if self.state == DONE:
+                    break
+            elif char == "-" or char in _DIGITS:
+                self.state = NUMBER
+                self._number = _SIGN if char == "-" else _ZERO if char == "0" else _INT
+                at += 1
+            elif char in "tfn":
+                if at > start:
+                    out.append(text[start:at])
+                self.state = WORD
+                self._held = char
+                at += 1
+                start = at
+            else:
+                self.state = BROKEN
+                break
+        if at > start and not (self._held and self.state != BROKEN):
+            out.append(text[start:at])
+        return at
+
+    def _after(self) -> int:
+        return AFTER if self._stack else DONE
+
+    def _whole(self, text: str, at: int) -> int:
+        """Take the whole value at once with the library's decoder, if it is all here."""
+        begin = _white(text, at).end()  # type: ignore[union-attr]
+        if not text.startswith(("{", "[", '"'), begin):
+            return -1
+        try:
+            _, end = _decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            return -1
+        self.out.append(text[at:end])
+        self.state = DONE
+        return end
+
+    def _escape(self, text: str, at: int) -> int:
+        held = self._held
+        char = text[at]
+        if held == "\\":
+            if char in '"\\/bfnrt':
+                self.out.append(held + char)
+                self._held = ""
+                self.state = STRING
+                return at + 1
+            if char == "u":
+                self._held = "\\u"
+                return at + 1
+            if not self.escapes:
+                self.state = BROKEN
+                return at
+            self.out.append("\\\\")
+            self.repaired = True
+            self._held = ""
+            self.state = STRING
+            return at
+        digits = _hex4(text, at, min(len(text), at + 6 - len(held))).group()  # type: ignore[union-attr]
+        held += digits
+        at += len(digits)
+        if len(held) == 6:
+            self.out.append(held)
+            self._held = ""
+            self.state = STRING
+        elif at < len(text):
+            if not self.escapes:
+                self.state = BROKEN
+                return at
+            self.out.append("\\" + held)
+            self.repaired = True
+            self._held = ""
+            self.state = STRING
+        else:
+            self._held = held
+        return at
+
+    def _digits(self, text: str, at: int) -> int:
+        number = self._number
+        size = len(text)
+        while at < size:
+            char = text[at]
+            if char in _DIGITS:
+                if number == _SIGN:
+                    number = _ZERO if char == "0" else _INT
+                elif number == _ZERO:
+                    self.state = BROKEN
+                    return at
+                elif number == _POINT:
+                    number = _FRACTION
+                elif number in {_E, _E_SIGN}:
+                    number = _EXPONENT
+            elif char == "." and number in {_ZERO, _INT}:
+                number = _POINT
+            elif char in "eE" and number in {_ZERO, _INT, _FRACTION}:
+                number = _E
+            elif char in "+-" and number == _E:
+                number = _E_SIGN
+            elif number in _NUMBER_END:
+                self.state = self._after()
+                return at
+            else:
+                self.state = BROKEN
+                return at
+            at += 1
+        self._number = number
+        return at
+
+
+def _escaped(char: str) -> str:
+    return {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}.get(
+        char
+    ) or f"\\u{ord(char):04x}"

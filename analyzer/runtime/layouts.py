@@ -1,0 +1,238 @@
+"""Call layouts as small programs: literals and slots in order, with what ends each slot worked out beforehand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, TypeAlias
+
+from analyzer.runtime.literals import Lit, Watch
+
+LITERAL, NAME, ID, INDEX, ARGUMENTS, KEY, TYPE, VALUE = range(8)
+
+Step: TypeAlias = tuple[int, Any]
+
+SELF_DELIMITING: Final = frozenset({"json", "python", "dialect", "json_text", "quoted"})
+_json_key = re.compile(r'"([^"\\]+)"\s*:')
+
+
+class JsonProgram:
+    """A call as one JSON value."""
+
+    __slots__ = ("aliases", "arguments", "by_key", "closer", "codec", "id", "keys", "name", "opener", "weak")
+
+    def __init__(self, layout: Any, *, soft: bool, aliases: dict[str, str]) -> None:
+        self.opener = Lit(layout.open, soft=soft)
+        self.closer = Lit(layout.close, soft=soft)
+        self.by_key = layout.name == "key"
+        self.name: tuple[str, ...] = () if self.by_key else tuple(layout.name)
+        self.arguments: tuple[str, ...] = tuple(layout.arguments)
+        self.id: tuple[str, ...] | None = tuple(layout.id) if layout.id else None
+        self.codec: str = layout.arguments_codec
+        self.aliases = aliases
+        literals = "".join(part for part in layout.parts if isinstance(part, str))
+        self.keys = frozenset(_json_key.findall(literals)) | {
+            path[0] for path in (self.name, self.arguments, self.id or ()) if path
+        }
+        self.weak = not self.opener.core
+        """True: no marker says that a call begins."""
+
+    def link(self, structure: set[str]) -> None:
+        """Nothing to do: a JSON value ends by itself."""
+
+
+class Arguments:
+    """How the arguments of a sequence layout are written."""
+
+    __slots__ = (
+        "_closes", "after", "codecs", "extra", "first", "follow", "item", "key_watch", "nested", "opener", "post",
+        "raw", "separator", "single", "soft", "words", "value_at",
+    )  # fmt: skip
+
+    def __init__(self, slot: Any, after: Lit, *, soft: bool) -> None:
+        self.soft = soft
+        self.after = after
+        self.single = slot.codec
+        self.separator = Lit(slot.separator, soft=soft)
+        self.codecs: Any = slot.codecs
+        self.item: list[Step] = []
+        self.words: dict[str, frozenset[str]] = {}
+        self.nested = ""
+        self.raw = False
+        self.opener = Lit("", soft=soft)
+        self.post: list[Any] = []
+        self.value_at = 0
+        self.first: tuple[str, ...] = ()
+        self._closes: dict[str, tuple[Lit, Watch]] = {}
+        self.follow: Watch | None = None
+        self.extra: set[str] = set()
+        self.key_watch: dict[int, Watch] = {}
+        if slot.item is not None:
+            self._item(slot)
+        else:
+            self.first = ("{", "(") if self.single.kind != "json_text" else ('"', "{")
+
+    def _item(self, slot: Any) -> None:
+        self.item = steps(slot.item, soft=self.soft)
+        if self.item[0][0] == LITERAL:
+            self.opener = self.item[0][1]
+        self.value_at = next(n for n, step in enumerate(self.item) if step[0] == VALUE)
+        self.post = [step for step in self.item[self.value_at + 1 :]]
+        codecs = self.codecs
+        self.raw = codecs.string.kind in {"raw", "escaped", "cdata"}
+        for kind in ("array", "object"):
+            codec = getattr(codecs, kind)
+            if codec.kind == "nested":
+                self.nested = codec.array_key
+        for kind, step in self.item:
+            if kind == TYPE:
+                words: dict[str, set[str]] = {}
+                for name, word in step.words.items():
+                    words.setdefault(word, set()).add(name)
+                self.words = {word: frozenset(names) for word, names in words.items()}
+        for n, step in enumerate(self.item):
+            if step[0] in {KEY, TYPE} and n + 1 < len(self.item) and self.item[n + 1][0] == LITERAL:
+                self.key_watch[n] = Watch([self.item[n + 1][1].core or self.item[n + 1][1].text])
+        self.first = tuple(core for core in (self.opener.core, self.after.core) if core)
+
+    def link(self, structure: set[str], separators: Iterable[Lit]) -> None:
+        """Take in what may follow the call, to tell a value's closer from its spelling inside the value."""
+        soft = self.soft
+        follow = {self.separator.core, self.opener.core}
+        if soft:
+            follow |= set(self.after.tokens) | structure | {lit.core for lit in separators}
+        else:
+            follow |= {self.after.core}
+        self.follow = Watch(follow - {""})
+
+    def closer(self, key: str, *, lenient: bool) -> tuple[Lit, Watch]:
+        """Return what closes the value of argument `key`, and the search for it and for what ends it without."""
+        dynamic = any(step[0] == KEY for step in self.post)
+        slot = f"{key if dynamic else ''}\0{lenient}"
+        found = self._closes.get(slot)
+        if found is None:
+            text = "".join(key if kind == KEY else step.text for kind, step in self.post)
+            lit = Lit(text, soft=self.soft)
+            leads = [lit.lead]
+            tokens = [lit.core]
+            if not lit.core:
+                tokens += [self.separator.core, self.after.core]
+                leads += [self.after.lead]
+                if not self.separator.core and self.opener.core:
+                    tokens.append(self.opener.core)
+            elif lenient:
+                tokens += [
+                    self.after.core,
+                    self.opener.core if self.opener.strong or len(self.opener.core) > 2 else "",
+                ]
+                leads += [self.after.lead, self.opener.lead]
+            watch = Watch(tokens, leads, also_hot='"\\\x00-\x1f')
+            found = (lit, watch)
+            if len(self._closes) < 1024:
+                self._closes[slot] = found
+        return found
+
+
+class SequenceProgram:
+    """A call as literals and slots."""
+
+    __slots__ = ("arguments", "closer", "id_pattern", "opener", "separators", "steps", "watches", "weak")
+
+    def __init__(
+        self, parts: Sequence[Any], *, soft: bool, id_pattern: str | None, separators: list[Lit], end: str
+    ) -> None:
+        self.separators = separators
+        self.steps = steps(parts, soft=soft)
+        self.id_pattern: re.Pattern[str] | None = None
+        none = Lit("", soft=soft)
+        self.opener: Lit = self.steps[0][1] if self.steps[0][0] == LITERAL else none
+        self.closer: Lit = none
+        self.weak = not self.opener.core
+        self.watches: dict[int, Watch] = {}
+        self.arguments: Arguments
+        for n, (kind, step) in enumerate(self.steps):
+            if kind == ARGUMENTS:
+                after = self.steps[n + 1][1] if self._is_literal(n + 1) else none
+                self.arguments = Arguments(step, after, soft=soft)
+                self.steps[n] = (ARGUMENTS, self.arguments)
+                self.closer = after
+            elif kind == ID:
+                pattern = step.pattern or id_pattern
+                has_name = any(kind == NAME for kind, _ in self.steps)
+                if pattern and not has_name:
+                    self.id_pattern = _id_pattern(pattern)
+        for n, (kind, _) in enumerate(self.steps):
+            if kind in {NAME, ID, INDEX}:
+                self.watches[n] = Watch(self._ends(n, end))
+
+    def _is_literal(self, n: int) -> bool:
+        return n < len(self.steps) and self.steps[n][0] == LITERAL
+
+    def _ends(self, n: int, end: str) -> list[str]:
+        """The tokens that may end the slot at step `n`."""
+        if n + 1 >= len(self.steps):
+            return [end]
+        kind, step = self.steps[n + 1]
+        if kind == LITERAL:
+            return [step.core] if step.core else self._ends(n + 1, end)
+        if kind == ARGUMENTS:
+            return [*step.first]
+        return []
+
+    def link(self, structure: set[str]) -> None:
+        """Take in the literals that may follow a call."""
+        self.arguments.link(structure, self.separators)
+
+
+Program: TypeAlias = JsonProgram | SequenceProgram
+
+
+def steps(parts: Iterable[Any], *, soft: bool) -> list[Step]:
+    """Turn parts into steps, neighbouring literals joined."""
+    kinds = {
+        "name": NAME,
+        "id": ID,
+        "index": INDEX,
+        "arguments": ARGUMENTS,
+        "key": KEY,
+        "type": TYPE,
+        "value": VALUE,
+    }
+    found: list[Step] = []
+    text = ""
+    for part in parts:
+        if isinstance(part, str):
+            text += part
+            continue
+        if text:
+            found.append((LITERAL, Lit(text, soft=soft)))
+            text = ""
+        found.append((kinds[part.slot], part))
+    if text:
+        found.append((LITERAL, Lit(text, soft=soft)))
+    return found
+
+
+def compile_layout(
+    layout: Any,
+    *,
+    soft: bool,
+    aliases: dict[str, str],
+    id_pattern: str | None,
+    separators: list[Lit],
+    section_close: str,
+) -> Program:
+    """Return the program of one layout."""
+    if layout.kind == "json":
+        return JsonProgram(layout, soft=soft, aliases=aliases)
+    return SequenceProgram(
+        layout.parts, soft=soft, id_pattern=id_pattern, separators=separators, end=section_close
+    )
+
+
+def _id_pattern(pattern: str) -> re.Pattern[str]:
+    escaped = re.escape(pattern)
+    escaped = escaped.replace(re.escape("{name}"), r"(?P<name>.+)").replace(
+        re.escape("{index}"), r"(?P<index>\d+)"
+    )
+    return re.compile(escaped)

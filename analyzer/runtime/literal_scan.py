@@ -1,0 +1,378 @@
+"""A streaming reader of values in other notations than JSON: Python literals, and dialects with quotes of their own.
+
+Like the JSON scanner it gives back JSON text as the value comes in. It may need to look ahead a few characters (is this
+quote the closing one?), so `scan` can stop early: the caller keeps what was not consumed and offers it again with more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Final
+
+from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
+
+try:
+    from _json import encode_basestring as _encode  # type: ignore[import-not-found]
+except ImportError:  # pragma: no cover - other interpreters
+    from json.encoder import encode_basestring as _encode
+
+VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, DONE, BROKEN = range(9)
+
+Follow = Callable[[str, int, bool], int]
+
+_word = re.compile(r"[^\s,:\[\](){}\"']+").match
+_key = re.compile(r"[^\s,:\[\](){}\"'<>|]+").match
+_number = re.compile(r"[+-]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?\Z").match
+_hex = re.compile(r"[+-]?0[xX][0-9a-fA-F_]+\Z").match
+_WORDS: Final = {
+    "true": "true",
+    "false": "false",
+    "null": "null",
+    "True": "true",
+    "False": "false",
+    "None": "null",
+}
+_JSON_WORDS: Final = frozenset({"true", "false", "null"})
+_ESCAPES: Final = {
+    "n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "0": "\0",
+    "\\": "\\", "'": "'", '"': '"', "/": "/", "\n": "",
+}  # fmt: skip
+_HEX_ESCAPES: Final = {"x": 2, "u": 4, "U": 8}
+_CLOSERS: Final = {"{": "}", "[": "]", "(": ")"}
+_string_special = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote in "'\""}
+_WORD_CAP: Final = 4096
+
+
+def json_inner(text: str) -> str:
+    """Return `text` as it stands between the quotes of a JSON string."""
+    encoded: str = _encode(text)
+    return encoded[1:-1]
+
+
+def after_string(text: str, at: int, final: bool) -> int:
+    """Say whether what stands at `at` can follow a string inside a value."""
+    end = white_end(text, at)
+    if end == len(text):
+        return OK if final else (MORE if end - at <= WHITE_CAP else FAIL)
+    return OK if text[end] in ",}])" or text[end] == ":" else FAIL
+
+
+class LiteralScanner:
+    """Scans one value."""
+
+    __slots__ = (
+        "_comma", "_escapes", "_in_key", "_quote", "_stack", "bare", "follow", "foreign",
+        "foreign_used", "inner_used", "out", "python_used", "quote", "quote_close", "state",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        quote: str = "",
+        quote_close: str = "",
+        *,
+        foreign: bool = True,
+        bare: bool = False,
+        follow: Follow = after_string,
+    ) -> None:
+        self.state = VALUE
+        self.quote = quote
+        self.quote_close = quote_close or quote
+        self.foreign = foreign
+        """Python and JSON quotes are accepted beside the format's own."""
+        self.bare = bare
+        """Bare words are strings."""
+        self.follow = follow
+        self.out: list[str] = []
+        self.foreign_used = self.inner_used = self.python_used = False
+        self._stack: list[str] = []
+        self._quote = ""
+        self._comma = False
+        self._escapes = True
+        self._in_key = False
+
+    def copy(self) -> LiteralScanner:
+        """Return an independent copy."""
+        new = LiteralScanner.__new__(LiteralScanner)
+        for name in LiteralScanner.__slots__:
+            if hasattr(self, name):
+                setattr(new, name, getattr(self, name))
+        new.out = self.out[:]
+        new._stack = self._stack[:]
+        return new
+
+    @property
+    def held(self) -> str:
+        """Text that was consumed and is not in `out` yet: none, this scanner leaves it with the caller."""
+        return ""
+
+    @property
+    def in_plain_string(self) -> bool:
+        """True inside a string whose plain text passes through unchanged (see `string_hot`)."""
+        return self.state == STRING
+
+    @property
+    def string_hot(self) -> str:
+        """The characters that end plain text in the present string, besides control characters."""
+        return self._quote[0] + '"\\'
+
+    def finish(self) -> bool:
+        """Say that no more text follows; return whether the value is whole."""
+        return self.state == DONE
+
+    def scan(self, text: str, at: int, final: bool = False) -> int:
+        """Consume what can be decided of `text` from `at` on; return where it stopped (see `state`)."""
+        size = len(text)
+        while self.state < DONE:
+            if self.state == STRING:
+                before = at
+                at = self._string(text, at, final)
+                if self.state == STRING and (at == before or at >= size):
+                    return at
+                if self.state == STRING:
+                    continue
+                if self._in_key:
+                    self.state = COLON
+                continue
+            at = white_end(text, at)
+            if at >= size:
+                return at
+            char = text[at]
+            state = self.state
+            if state == AFTER:
+                if char == ",":
+                    self.state = KEY_OR_END if self._stack[-1] == "}" else FIRST
+                    self._comma = True
+                    at += 1
+                elif char == self._stack[-1]:
+                    at = self._close(at)
+                else:
+                    self.state = BROKEN
+            elif state == COLON:
+                if char != ":":
+                    self.state = BROKEN
+                    return at
+                self.out.append(": ")
+                self.state = VALUE
+                at += 1
+            elif state in {FIRST, KEY_OR_END} and char == self._stack[-1]:
+                at = self._close(at)
+            else:
+                self._in_key = state in {KEY_OR_END, KEY}
+                opened = self._opening_quote(text, at, final)
+                if opened < 0:
+                    return at
+                if opened > 0:
+                    at += opened
+                elif self._in_key:
+                    done = self._bare(text, at, final)
+                    if done < 0:
+                        return at
+                    at = done
+                elif char in _CLOSERS:
+                    self._stack.append(_CLOSERS[char])
+                    self.state = KEY_OR_END if char == "{" else FIRST
+                    self._append("{" if char == "{" else "[")
+                    at += 1
+                else:
+                    done = self._bare(text, at, final)
+                    if done < 0:
+                        return at
+                    at = done
+        return at
+
+    def _append(self, piece: str) -> None:
+        if self._comma:
+            self._comma = False
+            self.out.append(", ")
+        self.out.append(piece)
+
+    def _close(self, at: int) -> int:
+        closer = self._stack.pop()
+        self._comma = False  # a trailing comma
+        self.out.append("}" if closer == "}" else "]")
+        self.state = AFTER if self._stack else DONE
+        return at + 1
+
+    def _opening_quote(self, text: str, at: int, final: bool) -> int:
+        """Return the length of the quote at `at`, 0 for none, -1 when more text is needed."""
+        quote = self.quote
+        if quote:
+            if text.startswith(quote, at):
+                self._begin(self.quote_close, escapes=False)
+                return len(quote)
+            if not final and len(text) - at < len(quote) and quote.startswith(text[at:]):
+                return -1
+        char = text[at]
+        if char not in "'\"" or (quote and not self.foreign):
+            return 0
+        if not final and len(text) - at < 3 and text[at:] == char * (len(text) - at):
+            return -1
+        if text.startswith(char * 3, at) and not quote:
+            self._begin(char * 3, escapes=True)
+            return 3
+        self._begin(char, escapes=True)
+        if quote:
+            self.foreign_used = True
+        return 1
+
+    def _begin(self, closer: str, *, escapes: bool) -> None:
+        self._quote = closer
+        self._escapes = escapes
+        self._append('"')
+        self.state = STRING
+
+    def _end_string(self) -> None:
+        self.out.append('"')
+        self.state = COLON if self._in_key else (AFTER if self._stack else DONE)
+
+    def _string(self, text: str, at: int, final: bool) -> int:
+        return self._escaped_string(text, at, final) if self._escapes else self._raw_string(text, at, final)
+
+    def _raw_string(self, text: str, at: int, final: bool) -> int:
+        closer = self._quote
+        where = text.find(closer, at)
+        if where < 0:
+            end = len(text)
+            if not final:
+                for n in range(min(len(closer) - 1, end - at), 0, -1):
+                    if closer.startswith(text[end - n :]):
+                        end -= n
+                        break
+            if end > at:
+                self.out.append(json_inner(text[at:end]))
+            return end
+        if where > at:
+            self.out.append(json_inner(text[at:where]))
+        after = where + len(closer)
+        verdict = self.follow(text, after, final) if not self._stack else after_string(text, after, final)
+        if verdict == MORE:
+            return where
+        if verdict == OK:
+            self._end_string()
+            return after
+        self.out.append('\\"' if self.foreign else json_inner(closer))
+        self.inner_used = True
+        return after
+
+    def _escaped_string(self, text: str, at: int, final: bool) -> int:
+        closer = self._quote
+        size = len(text)
+        special = _string_special[closer[0]]
+        while at < size:
+            found = special(text, at)
+            if found is None:
+                self.out.append(json_inner(text[at:]))
+                return size
+            where = found.start()
+            if where > at:
+                self.out.append(text[at:where])
+            at = where
+            char = text[at]
+            if char == "\\":
+                length, decoded = _escape(text, at, final)
+                if length == 0:
+                    return at
+                if decoded is None:
+                    self.out.append(json_inner(text[at : at + length]))
+                else:
+                    self.out.append(json_inner(decoded))
+                at += length
+            elif char == closer[0]:
+                if text.startswith(closer, at):
+                    self._end_string()
+                    return at + len(closer)
+                if not final and size - at < len(closer) and closer.startswith(text[at:]):
+                    return at
+                self.out.append(json_inner(char))
+                at += 1
+            else:
+                self.out.append(json_inner(char))
+                at += 1
+        return at
+
+    def _bare(self, text: str, at: int, final: bool) -> int:
+        """Read a number, a word or a bare key; -1: more text is needed."""
+        found = (_key if self._in_key else _word)(text, at)
+        if found is None:
+            self.state = BROKEN
+            return at
+        end = found.end()
+        if end == len(text) and not final:
+            if end - at > _WORD_CAP:
+                self.state = BROKEN
+                return at
+            return -1
+        word = found.group()
+        if self.quote and self.quote in word:
+            self.state = BROKEN
+            return at
+        value = json_inner(word).join('""') if self._in_key else word_to_json(word)
+        if value is None:
+            if not self.bare:
+                self.state = BROKEN
+                return at
+            value = json_inner(word).join('""')
+            self.foreign_used = True
+        elif word in _WORDS and word not in _JSON_WORDS:
+            self.python_used = True
+        self._append(value)
+        self.state = COLON if self._in_key else (AFTER if self._stack else DONE)
+        return end
+
+
+def word_to_json(word: str) -> str | None:
+    """Return a number or a word (`True`, `null`) as JSON text, None when it is neither."""
+    known = _WORDS.get(word)
+    if known is not None:
+        return known
+    if _number(word):
+        digits = word.replace("_", "")
+        sign = "-" if digits[0] == "-" else ""
+        digits = digits.lstrip("+-")
+        whole = re.match(r"\d*", digits).group()  # type: ignore[union-attr]
+        rest = digits[len(whole) :]
+        if rest.startswith(".") and not rest[1:2].isdigit():
+            rest = ".0" + rest[1:]
+        return sign + (whole.lstrip("0") or "0") + rest
+    if _hex(word):
+        return str(int(word.replace("_", ""), 16))
+    return None
+
+
+def _escape(text: str, at: int, final: bool) -> tuple[int, str | None]:
+    """Read the escape at `at`; return (its length, its character or None for none, 0 when more text is needed)."""
+    if at + 1 >= len(text):
+        return (1, None) if final else (0, None)
+    char = text[at + 1]
+    if char in _HEX_ESCAPES:
+        want = _HEX_ESCAPES[char]
+        digits = text[at + 2 : at + 2 + want]
+        if len(digits) < want and not final:
+            return 0, None
+        try:
+            return 2 + want, chr(int(digits, 16)) if len(digits) == want else None
+        except (ValueError, OverflowError):
+            return 1, None
+    decoded = _ESCAPES.get(char)
+    return (2, decoded) if decoded is not None else (1, None)
+
+
+def to_json(text: str, *, bare: bool = False) -> tuple[str, bool] | None:
+    """Return a whole value in Python or JSON notation as (JSON text, was it Python's), None when it is none."""
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return text.strip(), False
+    scanner = LiteralScanner(bare=bare)
+    end = scanner.scan(text, 0, final=True)
+    if scanner.state != DONE or white_end(text, end) != len(text):
+        return None
+    return "".join(scanner.out), True
+
+
+def _refuse(_: str) -> None:
+    raise ValueError

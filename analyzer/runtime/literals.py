@@ -1,0 +1,154 @@
+"""Literals of a format, and the search for them in text that is still coming in.
+
+A *literal* is kept as hard tokens with soft white space between them: `"</function>\\n</tool_call>"` is two tokens. White
+space at its two ends (`lead`, `tail`) is apart, because beside a slot it is removed only when exactly present. In strict
+mode a literal is one token, white space and all.
+
+A `Watch` seeks the first of several tokens. It looks at each character a constant number of times: the caller keeps the
+place from which to go on, and what is held back is shorter than the longest token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+OK: Final = 1
+MORE: Final = 0
+FAIL: Final = -1
+
+WHITE_CAP: Final = 256
+"""The longest run of white space between two literals."""
+NAME_CAP: Final = 256
+"""The longest name, key or id."""
+
+_WHITE: Final = " \t\r\n"
+_white_run = re.compile(r"[ \t\r\n]*").match
+_soft_inside = re.compile(r"(?<=[>\])}|])[ \t\r\n]+|[ \t\r\n]+(?=[<\[{(|])|[ \t\r]*\n[ \t\r\n]*")
+_marker = re.compile(r"<[^\s<>]|\[[A-Za-z_/]+\]|[|｜]")
+
+
+def white_end(text: str, start: int) -> int:
+    """Return where the white space that begins at `start` ends."""
+    return _white_run(text, start).end()  # type: ignore[union-attr]
+
+
+class Lit:
+    """One literal, compiled."""
+
+    __slots__ = ("core", "lead", "soft", "strong", "tail", "text", "tokens")
+
+    def __init__(self, text: str, *, soft: bool) -> None:
+        self.text = text
+        self.soft = soft
+        body = text.strip(_WHITE) if soft else text
+        if soft and body:
+            at = text.index(body)
+            self.lead, self.tail = text[:at], text[at + len(body) :]
+            self.tokens: tuple[str, ...] = tuple(_soft_inside.split(body))
+        elif soft:
+            self.lead, self.tail, self.tokens = "", text, ()
+        else:
+            self.lead, self.tail, self.tokens = "", "", (text,) if text else ()
+        self.core = self.tokens[0] if self.tokens else ""
+        self.strong = bool(_marker.search(text))
+
+    def match(self, text: str, at: int, token: int, final: bool) -> tuple[int, int, int]:
+        """Match from token number `token` on at `at`; return (OK | MORE | FAIL, where it stopped, token reached).
+
+        White space is skipped before each token but the first.
+        """
+        tokens = self.tokens
+        size = len(text)
+        while token < len(tokens):
+            if token and self.soft:
+                after = white_end(text, at)
+                if after - at > WHITE_CAP:
+                    return FAIL, at, token
+                if after == size:
+                    return (FAIL if final else MORE), at, token
+                at = after
+            want = tokens[token]
+            if not text.startswith(want, at):
+                if not final and size - at < len(want) and want.startswith(text[at:]):
+                    return MORE, at, token
+                return FAIL, at, token
+            at += len(want)
+            token += 1
+        return OK, at, token
+
+
+class Watch:
+    """Seeks the leftmost, longest of a set of tokens."""
+
+    __slots__ = (
+        "_first",
+        "_full",
+        "_longest",
+        "_prefixes",
+        "_tokens",
+        "hot",
+        "lead_prefixes",
+        "longest_lead",
+    )
+
+    def __init__(self, tokens: Iterable[str], leads: Iterable[str] = (), also_hot: str = "") -> None:
+        self._tokens = tuple(sorted({token for token in tokens if token}, key=lambda t: (-len(t), t)))
+        first = "".join(sorted({token[0] for token in self._tokens}))
+        self._longest = max(map(len, self._tokens), default=0)
+        self._prefixes = frozenset(token[:n] for token in self._tokens for n in range(1, len(token)))
+        never = re.compile(r"(?!)")
+        self._first = re.compile(f"[{re.escape(first)}]").search if first else never.search
+        self._full = re.compile("|".join(map(re.escape, self._tokens))).match if first else never.match
+        leads = [lead for lead in leads if lead]
+        self.lead_prefixes = frozenset(lead[:n] for lead in leads for n in range(1, len(lead) + 1))
+        self.longest_lead = max(map(len, leads), default=0)
+        hot = first + "".join(sorted({lead[0] for lead in leads})) + also_hot
+        self.hot = re.compile(f"[{re.escape(hot)}]").search if hot else never.search
+        """Finds a character at which a token, its white space or an escape may begin; None: the chunk is plain."""
+
+    def seek(self, text: str, at: int, final: bool, memo: dict[str, int] | None = None) -> tuple[int, str]:
+        """Return (where a token stands, the token), or (from where text must be held back, "")."""
+        size = len(text)
+        if size - at > 400 and len(self._tokens) <= 24:
+            where, token = self._find(text, at, {} if memo is None else memo)
+            if token and (final or size - where > self._longest):
+                return where, token
+            at = max(at, size - self._longest) if not token else where
+        first = self._first
+        full = self._full
+        prefixes = self._prefixes
+        longest = self._longest
+        candidate = first(text, at)
+        while candidate is not None:
+            at = candidate.start()
+            if size - at < longest and not final and text[at:] in prefixes:
+                return at, ""
+            found = full(text, at)
+            if found is not None:
+                return at, found.group()
+            candidate = first(text, at + 1)
+        return size, ""
+
+    def _find(self, text: str, at: int, memo: dict[str, int]) -> tuple[int, str]:
+        """Seek in long text by one `str.find` a token; `memo` remembers each token's next place in this text."""
+        size = len(text)
+        best, best_token = size, ""
+        for token in self._tokens:
+            where = memo.get(token, -1)
+            if where < at:
+                where = text.find(token, at)
+                if where < 0:
+                    where = size
+                memo[token] = where
+            if where < best:
+                best, best_token = where, token
+        return best, best_token
+
+    def hold(self, text: str, start: int, end: int) -> int:
+        """Return where the white space before `end` that may belong to a marker begins (not before `start`)."""
+        for n in range(min(self.longest_lead, end - start), 0, -1):
+            if text[end - n : end] in self.lead_prefixes:
+                return end - n
+        return end

@@ -1,0 +1,237 @@
+"""A raw value: text without quotes or escapes, which ends where its closer, followed by structure, stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.runtime.coerce import Types, decode_text, starts_like_value
+from analyzer.runtime.literal_scan import json_inner
+from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE_CAP, Lit, Watch, white_end
+
+if TYPE_CHECKING:
+    from analyzer.runtime.calls import Call
+    from analyzer.runtime.layouts import Arguments
+    from analyzer.runtime.parser import Parser
+
+UNDECIDED, STREAM, HOLD = range(3)
+
+
+class RawValue:
+    """Reads one raw value and writes it as JSON: a string as it comes, other types when they end."""
+
+    __slots__ = (
+        "_given",
+        "_how",
+        "_key",
+        "_lit",
+        "_names",
+        "_pieces",
+        "_scan",
+        "_schema",
+        "_start",
+        "arguments",
+        "call",
+        "watch",
+    )
+
+    def __init__(
+        self,
+        call: Call,
+        arguments: Arguments,
+        key: str,
+        names: frozenset[str] | None,
+        schema: Types | None,
+        given: set[str],
+        *,
+        strict_text: str = "",
+    ) -> None:
+        del strict_text
+        self.call = call
+        self.arguments = arguments
+        self._key = key
+        self._names = names
+        self._schema = schema
+        self._given = given
+        self._scan = 0
+        self._start = -1
+        self._pieces: list[str] = []
+        self._lit: Lit
+        self.watch: Watch
+        lenient = arguments.soft
+        self._lit, self.watch = arguments.closer(key, lenient=lenient)
+        plain = arguments.codecs.string.kind == "raw"
+        text_only = names is not None and "string" in names and "null" not in names
+        self._how = HOLD if not plain else STREAM if text_only else UNDECIDED
+
+    def copy(self) -> RawValue:
+        """Return an independent copy."""
+        new = RawValue.__new__(RawValue)
+        for name in RawValue.__slots__:
+            setattr(new, name, getattr(self, name))
+        new._pieces = self._pieces[:]
+        return new
+
+    @property
+    def streams(self) -> bool:
+        """True while the value goes out as a string as it comes."""
+        return self._how == STREAM and self._start >= 0
+
+    def held(self) -> str:
+        """Text consumed and not reported yet."""
+        return "".join(self._pieces)
+
+    def run(self, parser: Parser, final: bool) -> int:
+        """Consume the value and its closer."""
+        buf = parser.buf
+        watch = self.watch
+        if self._start < 0:
+            self._start = parser.offset
+            if self._how == STREAM:
+                parser.put_arguments('"', self._start, self._start)
+        while True:
+            at = parser.pos + self._scan
+            where, token = watch.seek(buf, at, final, parser.memo)
+            parser.scanned += where - at + len(token)
+            if not token:
+                hold = len(buf) if final else watch.hold(buf, parser.pos, where)
+                self._take(parser, hold)
+                self._scan = where - parser.pos
+                return FAIL if final else MORE
+            status, end, lead = self._ends(parser, buf, where, token, final)
+            if status == MORE:
+                self._take(parser, max(parser.pos, watch.hold(buf, parser.pos, where)))
+                self._scan = where - parser.pos
+                return MORE
+            if status == OK:
+                cut = where
+                if lead and buf.endswith(lead, parser.pos, where):
+                    cut -= len(lead)
+                self._take(parser, cut)
+                self._finish(parser)
+                parser.markup(end)
+                return OK
+            self._scan = where + len(token) - parser.pos
+
+    # ------------------------------------------------------------------------------------------------------ the end
+
+    def _ends(self, parser: Parser, buf: str, where: int, token: str, final: bool) -> tuple[int, int, str]:
+        """Judge a candidate at `where`: (OK | MORE | FAIL, where the value's closer ends, white space before it)."""
+        lit = self._lit
+        arguments = self.arguments
+        waiting = False
+        if lit.core and token == lit.core:
+            status, end, _ = lit.match(buf, where, 0, final)
+            if status == OK:
+                status = self._followed(buf, end, final)
+            if status == OK:
+                return OK, end, lit.lead
+            waiting = status == MORE
+        after = arguments.after
+        if token == after.core and after.core:
+            status = self._whole_end(parser, buf, where, final)
+            if status == OK:
+                if lit.core:
+                    self.call.flag("missing_value_close", self._key)
+                    return OK, where, lit.lead or after.lead
+                return OK, where, after.lead
+            waiting = waiting or status == MORE
+        if not lit.core and token == arguments.separator.core:
+            return OK, where, arguments.separator.lead
+        if token == arguments.opener.core and lit.core and not waiting:
+            status = self._next_declared(parser, buf, where + len(token), final)
+            if status == OK:
+                self.call.flag("missing_value_close", self._key)
+                return OK, where, lit.lead or arguments.opener.lead
+            waiting = status == MORE
+        return (MORE if waiting else FAIL), where, ""
+
+    def _followed(self, buf: str, at: int, final: bool) -> int:
+        arguments = self.arguments
+        if not arguments.opener.core and not arguments.separator.core and not arguments.after.core:
+            return OK
+        end = white_end(buf, at) if arguments.soft else at
+        if end - at > WHITE_CAP:
+            return FAIL
+        if end == len(buf):
+            return OK if final else MORE
+        assert arguments.follow is not None  # noqa: S101 - linked
+        where, token = arguments.follow.seek(buf[end : end + 256], 0, final)
+        if where != 0:
+            return FAIL
+        return OK if token else MORE
+
+    def _whole_end(self, parser: Parser, buf: str, where: int, final: bool) -> int:
+        """The call's closer inside a value ends it only when it is whole and structure follows."""
+        if self._lit.core and not parser.options.missing_value_close:
+            return FAIL
+        after = self.arguments.after
+        status, end, reached = after.match(buf, where, 0, final)
+        if status == MORE and not final:
+            return MORE
+        if status == FAIL and reached == 0:
+            return FAIL
+        if len(after.tokens) > 1 and status == OK:
+            return OK
+        return self._followed(buf, end, final)
+
+    def _next_declared(self, parser: Parser, buf: str, at: int, final: bool) -> int:
+        """An item's opener ends the value only when its key is declared and not yet given."""
+        if self._schema is None or not parser.options.missing_value_close:
+            return FAIL
+        watch = self.arguments.key_watch.get(1)
+        if watch is None:
+            return FAIL
+        where, token = watch.seek(buf[at : at + NAME_CAP + 64], 0, final)
+        if not token:
+            return MORE if not final and len(buf) - at < NAME_CAP else FAIL
+        key = buf[at : at + where].strip()
+        return OK if key not in self._given and self._schema.is_known(key) else FAIL
+
+    # ----------------------------------------------------------------------------------------------------- the text
+
+    def _take(self, parser: Parser, end: int) -> None:
+        """Consume up to `end` as part of the value."""
+        pos = parser.pos
+        if end <= pos:
+            return
+        text = parser.buf[pos:end]
+        if self._how == UNDECIDED:
+            text_allowed = self._names is None or "string" in self._names
+            null_only = self._names is not None and "string" in self._names
+            first = text if not self._pieces else ""
+            if not self._pieces and text_allowed and self._cannot_be_value(first, null_only=null_only):
+                self._how = STREAM
+                parser.put_arguments('"', parser.offset, parser.offset)
+            else:
+                self._how = HOLD if text.strip() or self._pieces else UNDECIDED
+        if self._how == STREAM:
+            parser.arguments(json_inner(text), end)
+        else:
+            self._pieces.append(text)
+            parser.pos = end
+
+    def _cannot_be_value(self, text: str, *, null_only: bool) -> bool:
+        if null_only:
+            return not "null".startswith(text[:4]) if text else False
+        return bool(text.strip()) and not starts_like_value(text)
+
+    def _finish(self, parser: Parser) -> None:
+        if self._how == STREAM:
+            parser.put_arguments('"', parser.offset, parser.offset)
+            return
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        codec = self.arguments.codecs.string
+        if codec.kind == "escaped":
+            for char, spelling in codec.escapes.items():
+                if char != "&":
+                    text = text.replace(spelling, char)
+            if "&" in codec.escapes:
+                text = text.replace(codec.escapes["&"], "&")
+        elif codec.kind == "cdata" and text.startswith(codec.open) and text.endswith(codec.close):
+            text = text[len(codec.open) : len(text) - len(codec.close)]
+        value, problem = decode_text(text, self._names, python=parser.options.python_values)
+        if problem:
+            self.call.flag(problem, self._key)
+        start = self._start
+        parser.put_arguments(value, start, parser.offset)

@@ -1,0 +1,70 @@
+"""The text of a call while it is being read, kept for the problem that may have to quote it."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analyzer.runtime.parser import Parser
+
+
+class Record:
+    """The model's text from `start` on; the part that is still in the parser's buffer is not copied."""
+
+    __slots__ = ("_io", "_limit", "_settled", "_size", "start")
+
+    def __init__(self, start: int, limit: int | None = None) -> None:
+        self.start = start
+        self._limit = limit
+        self._io: StringIO | None = None
+        self._size = 0
+        self._settled = False
+
+    def copy(self) -> Record:
+        """Return an independent copy."""
+        new = Record(self.start, self._limit)
+        if self._io is not None:
+            new._io = StringIO()
+            new._io.write(self._io.getvalue())
+        new._size = self._size
+        new._settled = self._settled
+        return new
+
+    def settle(self) -> None:
+        """From now on only a problem may quote the text: the limit holds."""
+        self._settled = True
+
+    def write(self, text: str) -> None:
+        """Add text that did not pass through the buffer."""
+        if self._settled and self._limit is not None and self._size > self._limit:
+            return
+        if self._io is None:
+            self._io = StringIO()
+        self._size += self._io.write(text)
+
+    def take(self, parser: Parser) -> None:
+        """Keep what the parser is about to drop from its buffer."""
+        begin = max(self.start - parser.base, 0)
+        if parser.pos > begin:
+            self.write(parser.buf[begin : parser.pos])
+
+    def text(self, parser: Parser) -> str:
+        """Return the text up to the parser's place."""
+        return self.text_to(parser, parser.pos)
+
+    def text_to(self, parser: Parser, end: int) -> str:
+        """Return the text up to an index into the buffer."""
+        kept = self._io.getvalue() if self._io is not None else ""
+        text = kept + parser.buf[max(self.start - parser.base, 0) : end]
+        if self.start < 0:
+            text = text[-self.start :]
+        return text if self._limit is None or not self._settled else text[: self._limit]
+
+    def between(self, parser: Parser, start: int, end: int) -> str:
+        """Return the text from `start` to `end` in the model's text."""
+        if start >= parser.base:
+            return parser.buf[start - parser.base : end - parser.base]
+        kept = self._io.getvalue() if self._io is not None else ""
+        text = kept + parser.buf[max(self.start - parser.base, 0) :]
+        return text[start - self.start : end - self.start]

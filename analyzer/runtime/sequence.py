@@ -1,0 +1,230 @@
+"""A call written as a sequence of literals and slots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.runtime.arguments import ArgumentItems, ArgumentValue
+from analyzer.runtime.calls import Call
+from analyzer.runtime.layouts import ARGUMENTS, ID, INDEX, LITERAL, NAME, SequenceProgram
+from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
+from analyzer.runtime.names import name_from_id, slot, valid_name
+
+if TYPE_CHECKING:
+    from analyzer.runtime.parser import Parser
+
+
+class SequenceCall(Call):
+    """Runs a sequence program."""
+
+    __slots__ = ("_arguments", "_at_name", "_scan", "_step", "program")
+
+    def __init__(self, program: SequenceProgram, number: int, token: int, *, opened: bool = False) -> None:
+        super().__init__(number, token, weak=program.weak and not opened)
+        self.program = program
+        self._step = 0
+        self._scan = 0
+        self._arguments: ArgumentItems | ArgumentValue | None = None
+
+    def copy(self) -> Call:
+        """Return an independent copy."""
+        new = super().copy()
+        new.program = self.program  # type: ignore[attr-defined]
+        if self._arguments is not None:
+            new._arguments = self._arguments.copy()  # type: ignore[attr-defined]
+            new._arguments.call = new  # type: ignore[attr-defined]
+        return new
+
+    # ------------------------------------------------------------------------------------------------------ entering
+
+    def enter(self, parser: Parser, final: bool) -> int:
+        program = self.program
+        buf = parser.buf
+        if self._step == 0 and program.steps[0][0] == LITERAL:
+            lit = program.steps[0][1]
+            status, end, self.lit_token = lit.match(buf, parser.pos + self.cur, self.lit_token, final)
+            self.cur = end - parser.pos
+            if status != OK:
+                return status
+            self._step = 1
+            self._scan = self.cur
+            self.lit_token = 0
+        opener = program.opener
+        if len(opener.tokens) > 1 and not self.token and opener.strong:
+            return OK
+        status = self._look_at_name(parser, final)
+        return status
+
+    def _look_at_name(self, parser: Parser, final: bool) -> int:
+        """The first slot and the literal behind it must follow before a lone opener counts."""
+        program = self.program
+        kind = program.steps[self._step][0]
+        if kind not in {NAME, ID, INDEX}:
+            return OK
+        begin = parser.pos + self.cur
+        status, where = slot(
+            parser.buf, begin, parser.pos + self._scan, program.watches[self._step], final, name=kind == NAME
+        )
+        if status == MORE:
+            self._scan = where - parser.pos
+            return MORE
+        if status == FAIL:
+            self.cur = max(where, begin) - parser.pos
+            return FAIL
+        text = parser.buf[begin:where].strip()
+        if kind == NAME:
+            tools = parser.tools
+            doubtful = self.token or not program.opener.strong
+            if not valid_name(text) or (doubtful and tools is not None and text not in tools.names):
+                self.cur = begin - parser.pos
+                return FAIL
+        following = program.steps[self._step + 1] if self._step + 1 < len(program.steps) else None
+        if following is not None and following[0] == LITERAL and len(following[1].tokens) > 1:
+            status, end, _ = following[1].match(parser.buf, where, 0, final)
+            if status == FAIL:
+                self.cur = where - parser.pos
+            return status
+        return OK
+
+    def begin(self) -> None:
+        self.cur = 0
+        self._scan = 0
+
+    # ------------------------------------------------------------------------------------------------------- running
+
+    def run(self, parser: Parser, final: bool) -> int:
+        steps = self.program.steps
+        while self._step < len(steps):
+            kind, step = steps[self._step]
+            if kind == LITERAL:
+                status = self._literal(parser, step, final)
+            elif kind == ARGUMENTS:
+                status = self._run_arguments(parser, final)
+            else:
+                status = self._slot(parser, kind, step, final)
+            if status != OK:
+                return status
+            self._step += 1
+            self._scan = 0
+        if not self.committed:
+            return FAIL
+        return OK
+
+    def _run_arguments(self, parser: Parser, final: bool) -> int:
+        if not self.committed:
+            return FAIL
+        if self._arguments is None:
+            arguments = self.program.arguments
+            self._arguments = (
+                ArgumentItems(self, arguments, parser) if arguments.item else ArgumentValue(self, arguments)
+            )
+        status = self._arguments.run(parser, final)
+        if status == OK:
+            self.arguments_done = True
+        return status
+
+    def _literal(self, parser: Parser, lit: Lit, final: bool) -> int:
+        if self.arguments_done:
+            last = self._step == len(self.program.steps) - 1
+            status = self.close(parser, lit, final)
+            if status == OK and not last:
+                parser.tail = ""
+            return status
+        buf = parser.buf
+        at = parser.pos
+        if lit.soft and self.lit_token == 0:
+            after = white_end(buf, at)
+            if after == len(buf) and lit.tokens:
+                if final or after - at > WHITE_CAP:
+                    return FAIL
+                return MORE
+            if lit.tokens:
+                at = after
+        status, end, self.lit_token = lit.match(buf, at, self.lit_token, final)
+        if status != FAIL and end > parser.pos:
+            parser.markup(end)
+        if status == OK:
+            self.lit_token = 0
+        return status
+
+    def _slot(self, parser: Parser, kind: int, step: object, final: bool) -> int:
+        if kind == NAME and self.committed and self.name:
+            return self._again(parser, final)
+        begin = parser.pos
+        status, where = slot(
+            parser.buf, begin, begin + self._scan, self.program.watches[self._step], final, name=kind == NAME
+        )
+        if status != OK:
+            self._scan = where - begin
+            return status
+        text = parser.buf[begin:where].strip() if self.program.opener.soft else parser.buf[begin:where]
+        if kind == NAME:
+            if not valid_name(text):
+                return FAIL
+            self.name = text
+        elif kind == ID:
+            self._id(parser, text)
+        parser.pos = where
+        if self.committed:
+            parser.put_markup(parser.base + begin, parser.base + where)
+        if self.name and not self.committed and (kind == NAME or self.program.id_pattern is not None):
+            status = self._delimiter(parser, final)
+            if status != OK:
+                parser.pos = begin
+                self._scan = where - begin
+                return status
+            self.committed = True
+            parser.commit(self, parser.offset)
+        elif kind == ID and not self.name and self.program.id_pattern is not None:
+            self.flag("unresolved_name", text)
+            return FAIL
+        return OK
+
+    def _delimiter(self, parser: Parser, final: bool) -> int:
+        """The whole literal behind the name must be there before the name counts."""
+        following = self.program.steps[self._step + 1] if self._step + 1 < len(self.program.steps) else None
+        if following is None or following[0] != LITERAL or not following[1].core:
+            return OK
+        return following[1].match(parser.buf, parser.pos, 0, final)[0]
+
+    def _id(self, parser: Parser, text: str) -> None:
+        if self.committed:
+            self.native_id = text
+        else:
+            self.id = text
+        if not self.name and self.program.id_pattern is not None:
+            tools = parser.tools if parser.options.id_names else None
+            name, foreign = name_from_id(text, self.program.id_pattern, tools)
+            self.name = name
+            if foreign and name:
+                self.flag("foreign_id", text)
+
+    def _again(self, parser: Parser, final: bool) -> int:
+        """The name stands a second time."""
+        buf = parser.buf
+        at = white_end(buf, parser.pos) if self.program.opener.soft else parser.pos
+        if buf.startswith(self.name, at):
+            parser.markup(at + len(self.name))
+            return OK
+        if not final and len(buf) - at < len(self.name) and self.name.startswith(buf[at:]):
+            return MORE
+        status, where = slot(
+            buf, parser.pos, parser.pos + self._scan, self.program.watches[self._step], final, name=True
+        )
+        if status == OK:
+            parser.markup(where)
+        elif status == MORE:
+            self._scan = where - parser.pos
+        return status
+
+    @property
+    def arguments(self) -> ArgumentItems | ArgumentValue | None:
+        """The arguments that are being read."""
+        return self._arguments
+
+    def whole_at_end(self) -> bool:
+        arguments = self._arguments
+        return isinstance(arguments, ArgumentValue)
+
+    def held(self) -> str:
+        return "" if self._arguments is None else self._arguments.held()
