@@ -83,6 +83,8 @@ class Adapter:
     def __init__(self, spec: Spec, special_tokens: Mapping[str, str], *, null_content: Any = None) -> None:
         self.spec = spec
         self.null_content = null_content
+        self.shape: str = spec.input.arguments
+        """`mapping`, `text` or, by turns, `both`; what the spec says until a conversation has shown that it is wrong."""
         self._tokens = dict(special_tokens)
         self._literal = own_literal(spec)
         self._pattern = identity_pattern(spec)
@@ -166,13 +168,11 @@ class Adapter:
             yield _result(identity, history.name, "a result of before")
 
     def _as_text(self, case: Case) -> bool:
-        """The shape of arguments: by the spec, and by turns where it says that both will do."""
-        shape = self.spec.input.arguments
-        return shape == "text" or (shape == "both" and zlib.crc32(case.name.encode()) % 2 == 1)
+        return self.shape == "text" or (self.shape == "both" and zlib.crc32(case.name.encode()) % 2 == 1)
 
     def _call(self, call: Call, identity: str, *, as_text: bool | None) -> dict[str, Any]:
         arguments: Any = dict(call.arguments)
-        if as_text or (as_text is None and self.spec.input.arguments == "text"):
+        if as_text or (as_text is None and self.shape == "text"):
             arguments = json.dumps(arguments, ensure_ascii=False)
         return {"id": identity, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 

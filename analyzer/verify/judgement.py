@@ -61,29 +61,38 @@ def _seen(levels: Iterable[Level]) -> dict[str, set[str]]:
     return found
 
 
-def settle(spec: Spec, trip: Trip) -> Trip | NoTrip:
-    """The trip without what the spec says the template never writes, if it is indeed not there.
+def settle(spec: Spec, trips: Sequence[Trip]) -> list[Trip | NoTrip]:
+    """The trips without what the spec says the template never writes, if it is indeed not there.
 
-    A template without reasoning, or without calls, has no defect for that; but when the values do stand in its render, the
-    spec is wrong and the trip will fail.
+    A template without reasoning, or without calls, has no defect for that; but when the values do stand in a render, the
+    spec is wrong and the trips will fail.
     """
-    reply = trip.adapted.reply
-    if reply.reasoning and not reads_reasoning(spec) and _absent(trip, needles_in(reply.reasoning)):
+    no_calls = spec.calls is None and not any(_any_written(trip, _call_needles(trip)) for trip in trips)
+    no_reasoning = not reads_reasoning(spec)
+    return [_without(trip, calls=no_calls, reasoning=no_reasoning) for trip in trips]
+
+
+def _without(trip: Trip, *, calls: bool, reasoning: bool) -> Trip | NoTrip:
+    adapted = trip.adapted
+    reply, sent = adapted.reply, adapted.truth.tool_calls
+    if reasoning and reply.reasoning and not _any_written(trip, needles_in(reply.reasoning)):
         reply = replace(reply, reasoning=None)
-    if reply.calls and spec.calls is None:
-        words = [word for call in reply.calls for word in needles_of(call)]
-        if _absent(trip, words) and (words or all(call.name not in _behind(trip) for call in reply.calls)):
-            reply = replace(reply, calls=())
-    if reply is trip.adapted.reply:
-        return trip
-    if reply is not trip.adapted.reply and not reply.content and not reply.calls:
-        adapted = trip.adapted
-        return NoTrip(adapted.case, adapted.setting, "the template writes no calls")
-    calls = trip.adapted.truth.tool_calls if reply.calls else ()
-    trip.adapted = replace(
-        trip.adapted, reply=reply, truth=Message(reply.content or None, reply.reasoning, calls)
-    )
+    if calls and reply.calls:
+        reply, sent = replace(reply, calls=()), ()
+        if not reply.content:
+            return NoTrip(adapted.case, adapted.setting, "the template writes no calls")
+    if reply is not adapted.reply:
+        truth = Message(reply.content or None, reply.reasoning, sent)
+        trip.adapted = replace(adapted, reply=reply, truth=truth)
     return trip
+
+
+def _call_needles(trip: Trip) -> list[str]:
+    return [word for call in trip.adapted.reply.calls for word in needles_of(call)]
+
+
+def _any_written(trip: Trip, words: Sequence[str]) -> bool:
+    return any(word in trip.full for word in words)
 
 
 def reads_reasoning(spec: Spec) -> bool:
@@ -91,15 +100,6 @@ def reads_reasoning(spec: Spec) -> bool:
     if spec.input.reasoning_fields:
         return True
     return any(segment.fields and segment.kept != "never" for segment in spec.reasoning)
-
-
-def _behind(trip: Trip) -> str:
-    known = trip.before.bare or trip.before.prompt or ""
-    return trip.full.removeprefix(known)
-
-
-def _absent(trip: Trip, words: Sequence[str]) -> bool:
-    return all(word not in trip.full for word in words)
 
 
 def judge(trips: Sequence[Trip], adapter: Adapter, stage: Stage) -> list[Judgement]:

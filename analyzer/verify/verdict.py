@@ -18,6 +18,7 @@ from analyzer.verify.mutation import survivors, witnesses
 from analyzer.verify.prefills import Construction, check_prompts, constructions, try_construction
 from analyzer.verify.results import check_results
 from analyzer.verify.samples import EMPTY_TURN, cases
+from analyzer.verify.shapes import check_shapes
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
 from analyzer.verify.witnesses import defects_of
 
@@ -65,6 +66,7 @@ def verify(
     adapter = Adapter(spec, template.special_tokens, null_content=inputs.null_content)
     traveller = Traveller(spec, seed)
     settings = settings_of(spec)
+    inputs.failures += check_shapes(adapter, stage, traveller, settings[0])
     coverage = Coverage(tuple(setting.label for setting in settings))
     work = _Work(failures=list(inputs.failures), defects=list(inputs.defects))
 
@@ -111,8 +113,8 @@ def _travel(
 ) -> list[Trip]:
     """Takes every trip; what the template does not take is noted in the table."""
     taken: list[Trip] = []
-    for one in rendered:
-        trip = settle(spec, one) if isinstance(one, Trip) else one
+    settled = settle(spec, [one for one in rendered if isinstance(one, Trip)])
+    for trip in (*settled, *(one for one in rendered if isinstance(one, NoTrip))):
         if isinstance(trip, Trip) and trip.adapted.case is EMPTY_TURN:
             traveller.travel(trip)
             taken += [trip] if trip.held else []
