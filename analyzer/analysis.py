@@ -1,0 +1,221 @@
+"""The whole way from a template to a proven spec, in one call.
+
+    load -> try one render -> infer with two sets of needles -> overlays -> verify
+
+A template that cannot be read or rendered at all raises `TemplateError`.  Everything else is a value: what the
+template refuses is a note, a layout that was not found and a round trip that failed are a verdict.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from analyzer.errors import TemplateError
+from analyzer.infer.inference import Inference, infer
+from analyzer.render import Renderer, RenderFailure, RenderRequest, RenderWorker
+from analyzer.spec.document import to_data
+from analyzer.spec.model import Spec, Verification
+from analyzer.spec.overlays import apply_overlays, load_overlays
+from analyzer.template import Template, load_templates, pick
+from analyzer.verify import verified
+
+Verdict: TypeAlias = Literal[
+    "proven", "proven_with_defects", "failed", "described", "no_calls", "refused", "unverified"
+]
+
+VERDICTS: Final[Mapping[str, str]] = {
+    "proven": "every round trip came out as it went in",
+    "proven_with_defects": "proven; what the template itself loses is listed, each loss with its witness",
+    "failed": "a round trip, the stability of inference or the layout of rendered calls failed",
+    "described": "calls are told to the model in words and never rendered: read from there, and not proven",
+    "no_calls": "the template renders no calls and describes none",
+    "refused": "the template renders not even a plain conversation",
+    "unverified": "nothing was verified, on request",
+}
+"""What each verdict means."""
+
+STOPPED: Final = frozenset({"timeout", "memory", "output", "crash"})
+"""The kinds of failure that say nothing about a conversation: the render was stopped."""
+
+_FIRST_CHAT: Final = ({"role": "user", "content": "Hello"},)
+_UNCOMPARED: Final = {"evidence": {}, "verification": Verification(), "defects": ()}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something noticed on the way, such as a conversation that the template refuses, with its own words."""
+
+    subject: str
+    """The number of the comparison, or `stability`."""
+    kind: str
+    message: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What became of one template."""
+
+    template: Template
+    spec: Spec | None
+    """None when not even a plain conversation renders."""
+    calls_shown: bool
+    """Whether the template renders calls at all, with or without a layout that was found."""
+    notes: tuple[Note, ...] = ()
+    renders: int = 0
+    """How many renders inference asked for, verification not counted."""
+    seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
+    """Time by phase: `infer`, `stability`, `verify`."""
+
+    @property
+    def verification(self) -> Verification:
+        """What `verify` found."""
+        return self.spec.verification if self.spec is not None else Verification()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The outcome in one word; see `VERDICTS`."""
+        if self.spec is None:
+            return "refused"
+        found = self.spec.verification.verdict
+        if self.spec.calls is None:
+            if self.calls_shown or found == "failed":
+                return "failed"
+            return "no_calls"
+        if not self.calls_shown and found != "failed":
+            return "described"
+        return found
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why the verdict is `failed` or `refused`, one sentence each."""
+        found = list(self.verification.failures)
+        if self.spec is None:
+            found += [f"{note.subject} {note.kind}: {note.message}" for note in self.notes]
+        elif self.spec.calls is None and self.calls_shown:
+            found.insert(0, "the template renders calls whose layout was not found")
+        return tuple(found)
+
+
+def analyze(
+    source: str | Path | Template,
+    *,
+    variant: str | None = None,
+    renderer: Renderer | None = None,
+    verify: bool = True,
+    overlays: Sequence[str | Path] = (),
+    seed: int = 0,
+) -> Analysis:
+    """Infer the format spec of a template and prove it.
+
+    `source` is whatever `analyzer.template.load_templates` reads: a file, a model folder, a hub id; `variant` names one
+    of several templates.  Rendering runs in a process of its own unless a `renderer` is given.  `overlays` are files
+    that add to the ones of the package.
+
+    Raises:
+        TemplateError: the template cannot be found, read or compiled, or any render of it has to be stopped.
+        SpecError: an overlay file is not valid.
+        UsageError: something that the source needs is missing.
+    """
+    template = source if isinstance(source, Template) else pick(load_templates(source), variant)
+    extra = load_overlays(tuple(overlays))
+    if renderer is not None:
+        return _analyze(template, renderer, extra, verify=verify, seed=seed)
+    with RenderWorker() as worker:
+        return _analyze(template, worker, extra, verify=verify, seed=seed)
+
+
+def _analyze(template: Template, renderer: Renderer, overlays: Any, *, verify: bool, seed: int) -> Analysis:
+    _try(template, renderer)
+    seconds: dict[str, float] = {}
+    with _timed(seconds, "infer"):
+        first = infer(template, renderer, 0)
+    notes = list(_refusals(first))
+    if first.spec is None:
+        return Analysis(template, None, first.calls_shown, tuple(notes), first.renders, seconds)
+    with _timed(seconds, "stability"):
+        second = infer(template, renderer, 1)
+    unstable = instability(first.spec, second.spec)
+    spec = apply_overlays(first.spec, overlays)
+    if verify:
+        with _timed(seconds, "verify"):
+            spec = verified(spec, template, renderer, seed)
+    if unstable:
+        message = f"inference is not stable: {unstable}"
+        notes.append(Note("stability", "difference", message))
+        spec = _with_failure(spec, message) if verify else spec
+    return Analysis(template, spec, first.calls_shown, tuple(notes), first.renders + second.renders, seconds)
+
+
+def _try(template: Template, renderer: Renderer) -> None:
+    """Render one message; raise when the template does not compile or has to be stopped."""
+    request = RenderRequest(_FIRST_CHAT, special_tokens=template.special_tokens)
+    (outcome,) = renderer.render(template.text, [request])
+    if not isinstance(outcome, RenderFailure):
+        return
+    if outcome.kind == "syntax":
+        raise TemplateError(
+            f"the template does not compile: {outcome.message}", source=template.name, line=outcome.line
+        )
+    if outcome.kind in STOPPED:
+        found = f"rendering one message had to be given up ({outcome.kind}): {outcome.message}"
+        hint = "A template that never ends or whose output grows without bound cannot be analysed."
+        raise TemplateError(found, source=template.name, line=outcome.line, hint=hint)
+
+
+def _refusals(inference: Inference) -> Iterator[Note]:
+    """What the template refused, equal refusals of one comparison counted."""
+    counted: dict[tuple[str, str, str], int] = {}
+    for label, failure in inference.failures:
+        key = (label, failure.kind, failure.message)
+        counted[key] = counted.get(key, 0) + 1
+    for (label, kind, message), times in counted.items():
+        yield Note(label, kind, message, times)
+
+
+def instability(one: Spec, other: Spec | None) -> str:
+    """Where two specs of one template differ, empty when they do not; evidence and verification are left out."""
+    if other is None:
+        return "with other values nothing renders"
+    first, second = (to_data(spec.model_copy(update=_UNCOMPARED)) for spec in (one, other))
+    return next(_differences(first, second, ""), "")
+
+
+def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in {**one, **other}:
+            yield from _differences(one.get(key), other.get(key), f"{path}.{key}" if path else key)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for number, (first, second) in enumerate(zip(one, other, strict=True)):
+            yield from _differences(first, second, f"{path}[{number}]")
+    elif one != other:
+        yield f"{path} is {_short(one)} with one set of values and {_short(other)} with another"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}...{text[-15:]}"  # noqa: PLR2004  (one line of a message)
+
+
+def _with_failure(spec: Spec, message: str) -> Spec:
+    found = spec.verification
+    changes = {"verdict": "failed", "failures": (message, *found.failures)}
+    return spec.model_copy(update={"verification": found.model_copy(update=changes)})
+
+
+class _timed:  # noqa: N801  (reads as a statement)
+    """Adds the seconds of its block to a mapping."""
+
+    def __init__(self, seconds: dict[str, float], phase: str) -> None:
+        self._seconds, self._phase = seconds, phase
+        self._started = 0.0
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._seconds[self._phase] = round(time.perf_counter() - self._started, 4)

@@ -1,0 +1,116 @@
+"""`analyzer infer`: from a template to a proven spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from analyzer.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from analyzer.analysis import Analysis
+
+
+@click.command("infer")
+@click.argument("source")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the spec to this file.")
+@click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
+@click.option("--json", "as_json", is_flag=True, help="Print spec, verdict and notes as JSON.")
+@click.option("--verify/--no-verify", default=True, show_default=True, help="Prove the spec by round trips.")
+@click.option(
+    "--overlay", "overlays", type=click.Path(dir_okay=False), multiple=True, help="Add an overlay file."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Where verification's conversations come from.")
+def command(
+    source: str,
+    output: Path | None,
+    variant: str | None,
+    as_json: bool,
+    verify: bool,
+    overlays: tuple[str, ...],
+    seed: int,
+) -> int:
+    """Infer the format spec of a template and prove it.
+
+    Without -o prints what the model writes, in colours, what the format is, and the spec.
+
+    \b
+    Examples:
+      analyzer infer chat_template.jinja
+      analyzer infer model/ --variant tool_use -o format.yaml
+      analyzer infer organisation/model --json | jq .verdict
+
+    Exits with 1 when the verdict is `failed` or `refused`; the spec is written all the same, with its verdict in it.
+    """
+    from analyzer.analysis import analyze  # noqa: PLC0415
+    from analyzer.render import RenderWorker  # noqa: PLC0415
+    from analyzer.spec.document import dump, dumps  # noqa: PLC0415
+
+    _check_folder(output)
+    with RenderWorker() as renderer:
+        analysis = analyze(
+            source, variant=variant, renderer=renderer, verify=verify, overlays=overlays, seed=seed
+        )
+        spec = analysis.spec
+        if output is not None and spec is not None:
+            dump(spec, output)
+        if as_json:
+            print_json(to_json(analysis))
+        elif output is not None:
+            _print_verdict(analysis, output if spec is not None else None)
+        else:
+            from analyzer.cli.paint import heading, print_yaml, put  # noqa: PLC0415
+            from analyzer.cli.specimen import specimens  # noqa: PLC0415
+            from analyzer.cli.summary import print_summary  # noqa: PLC0415
+
+            out = console()
+            shown = specimens(spec, analysis.template, renderer) if spec is not None else []
+            print_summary(out, analysis, shown)
+            if spec is not None:
+                put(out)
+                put(out, heading("The spec"))
+                print_yaml(out, dumps(spec))
+    return 1 if analysis.verdict in ("failed", "refused") else 0
+
+
+def to_json(analysis: Analysis) -> dict[str, Any]:
+    """An analysis as JSON data."""
+    from analyzer.spec.document import to_data  # noqa: PLC0415
+
+    template = analysis.template
+    return {
+        "template": {"name": template.name, "variant": template.variant, "sha256": template.sha256},
+        "verdict": analysis.verdict,
+        "calls_shown": analysis.calls_shown,
+        "failures": list(analysis.failures),
+        "notes": [
+            {"subject": note.subject, "kind": note.kind, "message": note.message, "times": note.times}
+            for note in analysis.notes
+        ],
+        "renders": analysis.renders,
+        "seconds": dict(analysis.seconds),
+        "spec": to_data(analysis.spec) if analysis.spec is not None else None,
+    }
+
+
+def _check_folder(output: Path | None) -> None:
+    """Refuse a file that cannot be written before any work is done."""
+    if output is not None and not output.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {output.parent}", param_hint="'-o'")
+
+
+def _print_verdict(analysis: Analysis, written: Path | None) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
+    from analyzer.cli.output import visible  # noqa: PLC0415
+    from analyzer.cli.paint import VERDICT_STYLES  # noqa: PLC0415
+
+    out = console(stderr=True)
+    line = Text(f"{visible(analysis.template.name)}: ")
+    line.append(analysis.verdict.replace("_", " "), VERDICT_STYLES[analysis.verdict])
+    line.append(f"; written to {written}" if written is not None else "; there is no spec to write")
+    out.print(line)
+    for failure in analysis.failures:
+        out.print(Text(f"  {visible(failure)}", "red"))

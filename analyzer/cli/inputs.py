@@ -1,0 +1,91 @@
+"""Input: files and option values as commands take them, with errors that say what was expected."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from analyzer.chat import Tool, tools_from_openai
+from analyzer.errors import UsageError
+
+STDIN: Final = "-"
+
+
+def read_text(source: str) -> str:
+    """The text of a UTF-8 file, or of standard input for `-`."""
+    try:
+        data = sys.stdin.buffer.read() if source == STDIN else Path(source).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{source}: {error.strerror or type(error).__name__}") from error
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = f"{source}: this is not text in UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
+        raise UsageError(found) from error
+
+
+def read_json(source: str, what: str) -> Any:
+    """The JSON value in a file; `what` names what it should be."""
+    text = read_text(source)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        found = f"{source}, line {error.lineno}: this is not JSON ({error.msg})"
+        raise UsageError(found, hint=f"Expected is {what}.") from error
+    except RecursionError:
+        raise UsageError(f"{source}: this JSON is nested too deeply") from None
+
+
+def read_tools(source: str | None) -> tuple[Tool, ...] | None:
+    """The tools in a file, as an OpenAI list or as a request body with `tools`; None without a file."""
+    if source is None:
+        return None
+    what = 'a list of tools, each {"type": "function", "function": {"name": ..., "parameters": {...}}}'
+    data = read_json(source, what)
+    if isinstance(data, dict) and isinstance(data.get("tools"), list):
+        data = data["tools"]
+    if not isinstance(data, list):
+        raise UsageError(f"{source}: this is no list", hint=f"Expected is {what}.")
+    try:
+        tools = tools_from_openai(data)
+    except (KeyError, TypeError, AttributeError):
+        raise UsageError(f"{source}: an item is no tool", hint=f"Expected is {what}.") from None
+    if any(not isinstance(tool.name, str) for tool in tools):
+        raise UsageError(f"{source}: a tool's name is no text", hint=f"Expected is {what}.")
+    return tools
+
+
+def read_messages(source: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]] | None]:
+    """The messages in a file and, when it is a request body, its tools."""
+    what = 'a list of messages, each {"role": ..., "content": ...}, or a request body with `messages`'
+    data = read_json(source, what)
+    tools = None
+    if isinstance(data, dict) and "messages" in data:
+        data, tools = data["messages"], data.get("tools")
+    if not isinstance(data, list) or not all(isinstance(item, dict) and "role" in item for item in data):
+        raise UsageError(f"{source}: these are no messages", hint=f"Expected is {what}.")
+    if tools is not None and not isinstance(tools, list):
+        raise UsageError(f"{source}: `tools` is no list")
+    return data, tools
+
+
+def assignments(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
+    """`KEY=VALUE` pairs as a mapping; a value is JSON where it reads as JSON, else text."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.isidentifier():
+            hint = "Write KEY=VALUE, such as enable_thinking=false."
+            raise UsageError(f"{option} {pair!r} is no assignment", hint=hint)
+        found[key] = _value(value)
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads({"True": "true", "False": "false", "None": "null"}.get(text, text))
+    except ValueError:
+        return text

@@ -1,0 +1,79 @@
+"""Output: the console, JSON, files that are never half-written, and text that cannot drive a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from rich.console import Console
+
+WIDTH: Final = 110
+"""How wide text is set where there is no terminal to ask."""
+
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def console(*, stderr: bool = False) -> Console:
+    """The console for readable output: colours as `--color` says, else on a terminal without NO_COLOR."""
+    context = click.get_current_context(silent=True)
+    choice = (context.obj or {}).get("color", "auto") if context is not None else "auto"
+    made = Console(
+        stderr=stderr,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        soft_wrap=False,
+        force_terminal={"always": True, "never": False}.get(choice),
+        no_color=True if choice == "never" else (False if choice == "always" else None),
+    )
+    if not made.is_terminal or made.width < 20:  # noqa: PLR2004  (a terminal that does not tell its size)
+        made.width = WIDTH
+    return made
+
+
+def visible(text: str) -> str:
+    """The text with control characters written out, so that a template cannot drive the terminal; line breaks stay."""
+    return _CONTROLS.sub(lambda found: _spelling(found.group()), text)
+
+
+def _spelling(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004  (one byte)
+
+
+def print_json(value: Any, *, line: bool = False) -> None:
+    """Print a value as JSON: indented, or on one line, written out at once."""
+    click.echo(to_json(value, line=line))
+
+
+def to_json(value: Any, *, line: bool = False) -> str:
+    """A value as JSON text; characters that cannot be encoded are escaped."""
+    indent = None if line else 2
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text file: at any time there is either the old file or the whole new one."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise

@@ -1,0 +1,173 @@
+"""`analyzer parse`: a model's text in, an OpenAI message or its deltas out."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from analyzer.cli.inputs import STDIN, assignments, read_tools
+from analyzer.cli.output import print_json, visible
+from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from analyzer.runtime import Parser, Problem
+    from analyzer.spec.model import Spec
+
+PIECE: Final = 1 << 16
+
+
+@click.command("parse")
+@click.argument("spec_file", metavar="SPEC", type=click.Path(dir_okay=False))
+@click.argument("file", required=False, default=STDIN, type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--stream", is_flag=True, help="Print deltas, one JSON object a line, as the text comes in.")
+@click.option("--tools", "tools_file", metavar="FILE", help="The tools that were declared, as JSON.")
+@click.option("--prompt", metavar="TEXT", help="The prompt's end, as the model saw it.")
+@click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="A variable the prompt was rendered with.")
+@click.option(
+    "--after",
+    type=click.Choice(["user", "result"]),
+    default="user",
+    show_default=True,
+    help="The role of the last message in the prompt.",
+)
+@click.option("--strict", is_flag=True, help="Tolerate nothing that the template does not write.")
+@click.option(
+    "--calls",
+    type=click.Choice(["parse", "text", "drop"]),
+    default="parse",
+    show_default=True,
+    help='What to do with calls; `text` and `drop` are for tool_choice "none".',
+)
+@click.option("--finish-reason", default="stop", show_default=True, help="Why generation ended: stop, length, ...")
+@click.option(
+    "--piece", type=click.IntRange(min=1), help="Feed the text in pieces of so many characters, as a server would."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the message together with all problems.")
+def command(
+    spec_file: str,
+    file: str,
+    stream: bool,
+    tools_file: str | None,
+    prompt: str | None,
+    settings: tuple[str, ...],
+    after: str,
+    strict: bool,
+    calls: str,
+    finish_reason: str,
+    piece: int | None,
+    as_json: bool,
+) -> int:
+    """Parse what a model wrote, with a spec.
+
+    FILE holds the model's text; without it, or with -, standard input is read. Prints one OpenAI message; with
+    --stream its deltas, each as soon as it is certain. Problems go to standard error, or stand in the JSON.
+
+    \b
+    Examples:
+      analyzer parse format.yaml reply.txt --tools tools.json
+      generate | analyzer parse format.yaml --stream --set enable_thinking=false
+      analyzer parse format.yaml reply.txt --json --strict
+
+    Exits with 1 when a call could not be read, with --strict when there was any problem.
+    """
+    from analyzer.runtime import STRICT, Options, Parser, assemble  # noqa: PLC0415
+    from analyzer.spec import load_spec  # noqa: PLC0415
+
+    if prompt is not None and settings:
+        raise click.UsageError("give either --prompt or --set, not both")
+    spec = load_spec(Path(spec_file))
+    start = prompt if prompt is not None else prompt_of(spec, assignments(settings), after)
+    options = (STRICT if strict else Options()).with_(calls=calls)
+    parser = Parser(spec, tools=read_tools(tools_file), options=options, prompt=start)
+    pieces = _pieces(file, piece)
+    if stream:
+        return _stream(parser, pieces, finish_reason, strict=strict)
+    events = [event for text in pieces for event in parser.feed(text)]
+    parsed = assemble([*events, *parser.finish(finish_reason)])
+    if as_json:
+        from analyzer.cli.deltas import problem  # noqa: PLC0415
+
+        problems = [problem(found) for found in parsed.problems]
+        print_json({"message": parsed.message.to_openai(), "problems": problems})
+    else:
+        print_json(parsed.message.to_openai())
+        for found in parsed.problems:
+            _complain(found)
+    return _status(parsed.problems, strict=strict)
+
+
+def prompt_of(spec: Spec, settings: Mapping[str, Any], after: str) -> str:
+    """The generation prompt for these variables and this last role; the default one when the setting changes nothing."""
+    candidates = [prompt for prompt in spec.turn.prompts if prompt.after == after] or list(spec.turn.prompts)
+    known = {name for prompt in spec.turn.prompts for name in prompt.set} | set(spec.input.settings)
+    strangers = sorted(set(settings) - known)
+    if strangers:
+        hint = f"It knows {', '.join(sorted(known))}." if known else "It knows none."
+        raise UsageError(f"no prompt of this spec depends on {strangers[0]}", hint=hint)
+    fitting = [prompt for prompt in candidates if prompt.set.items() <= settings.items()]
+    if not fitting:
+        return spec.turn.header
+    return max(fitting, key=lambda prompt: len(prompt.set)).text
+
+
+def _pieces(file: str, size: int | None) -> Iterator[str]:
+    """The text in pieces: as it arrives, or cut to `size` characters."""
+    if size is None:
+        yield from _arriving(file)
+        return
+    held = ""
+    for text in _arriving(file):
+        held += text
+        whole = len(held) - len(held) % size
+        for start in range(0, whole, size):
+            yield held[start : start + size]
+        held = held[whole:]
+    if held:
+        yield held
+
+
+def _arriving(file: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with sys.stdin.buffer if file == STDIN else Path(file).open("rb") as source:
+            read = getattr(source, "read1", source.read)
+            while data := read(PIECE):
+                yield decoder.decode(data)
+            yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file}: this is not text in UTF-8 ({error.reason})") from error
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or type(error).__name__}") from error
+
+
+def _stream(parser: Parser, pieces: Iterator[str], finish_reason: str, *, strict: bool) -> int:
+    from analyzer.cli.deltas import deltas  # noqa: PLC0415
+    from analyzer.runtime import Problem  # noqa: PLC0415
+
+    problems: list[Problem] = []
+
+    def tell(events: list[Any]) -> None:
+        problems.extend(event for event in events if isinstance(event, Problem))
+        for delta in deltas(events):
+            print_json(delta, line=True)
+        sys.stdout.flush()
+
+    for text in pieces:
+        tell(list(parser.feed(text)))
+    tell(list(parser.finish(finish_reason)))
+    return _status(problems, strict=strict)
+
+
+def _complain(found: Problem) -> None:
+    raw = visible(found.raw if len(found.raw) <= 80 else f"{found.raw[:77]}...")  # noqa: PLR2004  (one line)
+    place = f"{found.severity} at {found.start}: {found.kind}: {found.message}"
+    click.echo(f"analyzer: {visible(place)} {raw!r}", err=True)
+
+
+def _status(problems: Any, *, strict: bool) -> int:
+    return int(any(strict or found.severity == "error" for found in problems))

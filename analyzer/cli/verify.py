@@ -1,0 +1,73 @@
+"""`analyzer verify`: does this spec hold for this template?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from analyzer.cli.output import console, print_json, visible
+
+
+@click.command("verify")
+@click.argument("spec_file", metavar="SPEC", type=click.Path(dir_okay=False))
+@click.argument("source")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the spec with its verdict.")
+@click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Where the conversations come from.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verification as JSON.")
+def command(
+    spec_file: str, source: str, output: Path | None, variant: str | None, seed: int, as_json: bool
+) -> int:
+    """Prove a spec against a template, whoever wrote it.
+
+    Renders random conversations, parses the model's part with the strict runtime, and compares.
+
+    \b
+    Examples:
+      analyzer verify format.yaml chat_template.jinja
+      analyzer verify format.yaml model/ --seed 7 --json
+
+    Exits with 1 when the verdict is `failed`.
+    """
+    from analyzer.render import RenderWorker  # noqa: PLC0415
+    from analyzer.spec import dump, load_spec  # noqa: PLC0415
+    from analyzer.spec.document import to_data  # noqa: PLC0415
+    from analyzer.template import load_templates, pick  # noqa: PLC0415
+    from analyzer.verify import verified  # noqa: PLC0415
+
+    spec = load_spec(Path(spec_file))
+    template = pick(load_templates(source), variant)
+    other = bool(spec.template.sha256) and spec.template.sha256 != template.sha256
+    with RenderWorker() as renderer:
+        spec = verified(spec, template, renderer, seed)
+    if output is not None:
+        dump(spec, output)
+    if as_json:
+        data: dict[str, Any] = to_data(spec.verification)
+        defects = [to_data(defect) for defect in spec.defects]
+        print_json({**data, "same_template": not other, "defects": defects})
+    else:
+        _print(spec_file, spec, other=other)
+    return int(spec.verification.verdict == "failed")
+
+
+def _print(name: str, spec: Any, *, other: bool) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
+    from analyzer.cli.paint import VERDICT_STYLES  # noqa: PLC0415
+
+    out = console()
+    found = spec.verification
+    line = Text(f"{visible(name)}: ").append(found.verdict.replace("_", " "), VERDICT_STYLES[found.verdict])
+    line.append(f" ({found.round_trips} round trips, seed {found.seed})", "dim")
+    out.print(line)
+    if other:
+        out.print(Text("  the spec was inferred from another template than this one", "yellow"))
+    for failure in found.failures:
+        out.print(Text(f"  ✗ {visible(failure)}", "red"))
+    for defect in spec.defects:
+        out.print(Text(f"  defect of the template, {defect.kind}: {visible(defect.message)}", "yellow"))
+    for field in found.unproven:
+        out.print(Text(f"  not proven: {visible(field)}", "dim"))

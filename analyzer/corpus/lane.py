@@ -1,0 +1,176 @@
+"""One process that checks templates, one after another: its own side, and the handle that the job holds.
+
+Lines of JSON both ways.  The process leads a process group of its own, so that stopping it also stops its rendering
+process, and a Ctrl-C in the terminal reaches the job alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import IO, Any, Final
+
+from analyzer.corpus.result import Result
+from analyzer.errors import AnalyzerError
+from analyzer.render import RenderWorker
+from analyzer.template import Template
+
+_MESSAGE: Final = 600
+"""Longest failure that is kept, in characters."""
+
+
+class Lane:
+    """The job's handle on one process; `check` never raises for what a template does."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._process: subprocess.Popen[str] | None = None
+        self.starts = 0
+
+    def check(self, task: dict[str, Any]) -> Result:
+        """Check one template; a process that takes too long or dies is a finding about the template."""
+        started = time.monotonic()
+        process = self._running()
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            _kill(process)
+
+        timer = threading.Timer(self._seconds, expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            line = self._exchange(process, task)
+        finally:
+            timer.cancel()
+        if line.endswith("\n"):
+            return Result.from_json(json.loads(line))
+        status = self._reap()
+        found = (
+            f"stopped after {self._seconds:g} s"
+            if expired.is_set()
+            else f"the process died with status {status}"
+        )
+        spent = round(time.monotonic() - started, 3)
+        return Result(task["name"], task["sha256"], "crashed", True, failures=(found,), seconds=spent)
+
+    def stop(self) -> None:
+        """End the process and all it started."""
+        if self._process is not None:
+            self._reap()
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "analyzer.corpus.lane"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                start_new_session=True,
+            )
+            self.starts += 1
+        return self._process
+
+    def _exchange(self, process: subprocess.Popen[str], task: dict[str, Any]) -> str:
+        try:
+            pipe = _pipe(process.stdin)
+            pipe.write(json.dumps(task) + "\n")
+            pipe.flush()
+            return _pipe(process.stdout).readline()
+        except (OSError, ValueError):
+            return ""
+
+    def _reap(self) -> int:
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        _kill(process)
+        status = process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(OSError):
+                _pipe(pipe).close()
+        return status
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _pipe(pipe: IO[str] | None) -> IO[str]:
+    assert pipe is not None  # noqa: S101  (asked for when the process was started)
+    return pipe
+
+
+def check_template(
+    template: Template, worker: RenderWorker, *, seed: int = 0, with_spec: bool = False
+) -> Result:
+    """Analyse and prove one template."""
+    from analyzer.analysis import analyze  # noqa: PLC0415  (the job's own process does without)
+    from analyzer.corpus.shown import renders_calls  # noqa: PLC0415
+    from analyzer.spec.document import dumps  # noqa: PLC0415
+
+    started = time.perf_counter()
+    try:
+        analysis = analyze(template, renderer=worker, seed=seed)
+    except AnalyzerError as error:
+        spent = round(time.perf_counter() - started, 3)
+        shown = False
+        return Result(template.name, template.sha256, "refused", shown, failures=(str(error),), seconds=spent)
+    shown_from = time.perf_counter()
+    shown = renders_calls(template, worker)
+    ended = time.perf_counter()
+    spec = analysis.spec
+    return Result(
+        name=template.name,
+        sha256=template.sha256,
+        verdict=analysis.verdict,
+        renders_calls=shown,
+        defects=tuple(sorted({defect.kind for defect in spec.defects})) if spec is not None else (),
+        failures=tuple(failure[:_MESSAGE] for failure in analysis.failures[:10]),
+        unproven=len(analysis.verification.unproven),
+        round_trips=analysis.verification.round_trips,
+        seconds=round(ended - started, 3),
+        phases={**analysis.seconds, "shown": round(ended - shown_from, 4)},
+        spec=dumps(spec) if with_spec and spec is not None else "",
+    )
+
+
+def serve(stream_in: IO[str], stream_out: IO[str]) -> None:
+    """Check templates until the input ends."""
+    with RenderWorker() as worker:
+        for line in stream_in:
+            task = json.loads(line)
+            template = Template(
+                text=task["text"],
+                name=task["name"],
+                special_tokens=task["special_tokens"],
+                added_tokens=tuple(task["added_tokens"]),
+            )
+            try:
+                result = check_template(template, worker, seed=task["seed"], with_spec=task["with_spec"])
+            except Exception as error:  # noqa: BLE001  (a bug that one template shows must not end the job)
+                result = _bug(template, error)
+            stream_out.write(json.dumps(result.to_json()) + "\n")
+            stream_out.flush()
+
+
+def _bug(template: Template, error: Exception) -> Result:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else "?"  # noqa: PTH119
+    found = f"a bug: {type(error).__name__} at {place}: {str(error)[:_MESSAGE]}"
+    return Result(template.name, template.sha256, "crashed", True, failures=(found,))
+
+
+if __name__ == "__main__":
+    serve(sys.stdin, sys.stdout)

@@ -1,0 +1,111 @@
+"""The result of checking one template, and the summary of many: plain data, as `corpus check --json` prints it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+PROVEN: Final = frozenset({"proven", "proven_with_defects"})
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one template."""
+
+    name: str
+    sha256: str
+    verdict: str
+    """One of `analyzer.analysis.VERDICTS`."""
+    renders_calls: bool
+    """By a test of its own (`analyzer.corpus.shown`), not by inference."""
+    defects: tuple[str, ...] = ()
+    """The kinds of the template's defects."""
+    failures: tuple[str, ...] = ()
+    """Why it is not proven."""
+    unproven: int = 0
+    """How many fields and cells stayed unproven."""
+    round_trips: int = 0
+    seconds: float = 0.0
+    phases: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Seconds by phase."""
+    spec: str = field(default="", repr=False)
+    """The spec as YAML, where it was asked for."""
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the verdict is `proven`, with defects or without."""
+        return self.verdict in PROVEN
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether the template renders calls and is not proven, or failed: it has to stand in the ledger."""
+        return not self.is_proven and (self.renders_calls or self.verdict in ("failed", "crashed"))
+
+    @property
+    def first_failure(self) -> str:
+        """The first reason, shortened to a line."""
+        text = " ".join((self.failures or ("no reason given",))[0].split())
+        return text if len(text) <= 160 else f"{text[:157]}..."  # noqa: PLR2004  (one line)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON data; `spec` is left out when it is empty."""
+        data = asdict(self)
+        data["defects"], data["failures"] = list(self.defects), list(self.failures)
+        data["phases"] = dict(self.phases)
+        if not self.spec:
+            del data["spec"]
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Result:
+        """The result that `to_json` made."""
+        sequences = {name: tuple(data.get(name, ())) for name in ("defects", "failures")}
+        return cls(**{**data, **sequences})
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The figures of a run."""
+
+    templates: int
+    verdicts: Mapping[str, int]
+    renders_calls: int
+    proven: int
+    """Templates that render calls and are proven, with defects or without."""
+    share: float | None
+    """`proven` of `renders_calls`, None when none renders calls."""
+    defects: Mapping[str, int]
+    seconds: float
+    """Wall clock of the run."""
+    phases: Mapping[str, float]
+    """Seconds by phase, over all templates and processes."""
+    slowest: Sequence[tuple[str, float]]
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as JSON data."""
+        data = asdict(self)
+        data["slowest"] = [{"name": name, "seconds": seconds} for name, seconds in self.slowest]
+        return data
+
+
+def summarise(results: Sequence[Result], seconds: float) -> Summary:
+    """The figures of these results."""
+    calling = [result for result in results if result.renders_calls]
+    proven = sum(result.is_proven for result in calling)
+    phases: Counter[str] = Counter()
+    for result in results:
+        phases.update(result.phases)
+    slowest = sorted(results, key=lambda result: -result.seconds)[:10]
+    return Summary(
+        templates=len(results),
+        verdicts=dict(Counter(result.verdict for result in results).most_common()),
+        renders_calls=len(calling),
+        proven=proven,
+        share=round(proven / len(calling), 4) if calling else None,
+        defects=dict(Counter(kind for result in results for kind in set(result.defects)).most_common()),
+        seconds=round(seconds, 2),
+        phases={phase: round(spent, 2) for phase, spent in phases.most_common()},
+        slowest=[(result.name, result.seconds) for result in slowest],
+    )

@@ -1,0 +1,98 @@
+"""Whether a template renders tool calls: a test that owes nothing to inference.
+
+One call with three values that no template writes by itself is put behind a user message, in every shape that
+templates are known to want.  A template renders calls when in some shape all values, and the name or the id, stand
+behind the user's text, and the same conversation without the call shows none of them there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from analyzer.render import Rendered, Renderer, RenderFailure, RenderRequest
+from analyzer.template import Template
+
+_USER: Final = "Vomperkrall?"
+_NAME: Final = "zurbel_knock"
+_ID: Final = "Qx7wZ3kVp"
+_ARGUMENTS: Final = {"drimfat": "Plozhuk", "gwernip": "Skudvarn"}
+_SHOWN: Final = tuple(_ARGUMENTS.values())
+_EMPTY: Final[tuple[Any, ...]] = ("", None, "Yes.")
+_TOOLS: Final = [
+    {
+        "type": "function",
+        "function": {
+            "name": _NAME,
+            "description": "Knocks.",
+            "parameters": {"type": "object", "properties": {key: {"type": "string"} for key in _ARGUMENTS}},
+        },
+    }
+]
+_VARIABLES: Final[Mapping[str, Any]] = {
+    "functions": [],
+    "datetime": "2031-10-14",
+    "date_string": "14 Oct 2031",
+}
+
+
+def renders_calls(template: Template, renderer: Renderer) -> bool:
+    """Tell whether the template writes a tool call into the prompt."""
+    for mutable in (False, True):
+        shapes = list(_shapes())
+        chats = [_chat(*shape, with_call=True) for shape in shapes]
+        outcomes = renderer.render(
+            template.text, [_request(template, chat) for chat in chats], mutable=mutable
+        )
+        for shape, outcome in zip(shapes, outcomes, strict=True):
+            if isinstance(outcome, Rendered) and _shows(outcome.text):
+                bare = _request(template, _chat(*shape, with_call=False))
+                (without,) = renderer.render(template.text, [bare], mutable=mutable)
+                if isinstance(without, RenderFailure) or not _shows(without.text):
+                    return True
+        if not any(isinstance(outcome, RenderFailure) and outcome.kind == "security" for outcome in outcomes):
+            break
+    return False
+
+
+def _shapes() -> Iterator[tuple[Any, bool, bool, bool]]:
+    """The content beside the call, arguments as text, a system message, content in parts."""
+    yield from itertools.product(_EMPTY, (False, True), (False, True), (False, True))
+
+
+def _chat(
+    empty: Any,
+    as_text: bool,
+    system: bool,
+    parts: bool,
+    *,
+    with_call: bool,  # noqa: FBT001  (one shape)
+) -> list[dict[str, Any]]:
+    call = {
+        "id": _ID,
+        "type": "function",
+        "function": {"name": _NAME, "arguments": json.dumps(_ARGUMENTS) if as_text else _ARGUMENTS},
+    }
+    chat: list[dict[str, Any]] = [{"role": "user", "content": _USER}]
+    if system:
+        chat.insert(0, {"role": "system", "content": "Be brief."})
+    answer: dict[str, Any] = {"role": "assistant", "content": empty}
+    if with_call:
+        answer["tool_calls"] = [call]
+    chat.append(answer)
+    if parts:
+        for message in chat:
+            if message["content"]:
+                message["content"] = [{"type": "text", "text": message["content"]}]
+    return chat
+
+
+def _request(template: Template, chat: Sequence[Mapping[str, Any]]) -> RenderRequest:
+    return RenderRequest(chat, _TOOLS, special_tokens=template.special_tokens, variables=_VARIABLES)
+
+
+def _shows(text: str) -> bool:
+    region = text[text.rfind(_USER) + 1 :]
+    return all(value in region for value in _SHOWN) and (_NAME in region or _ID in region)
