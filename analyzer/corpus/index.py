@@ -102,6 +102,8 @@ def open_url(url: str) -> Iterator[HTTPResponse]:
         with urllib.request.urlopen(request, timeout=SECONDS, context=context) as response:  # noqa: S310
             yield response
     except (OSError, HTTPException) as error:  # URLError and time-outs are OSErrors
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()  # it is an open response, too
         reason = getattr(error, "reason", None) or error
         raise UsageError(
             f"{_public(url)} cannot be fetched: {reason}",
