@@ -19,7 +19,8 @@ from analyzer.chat import Message, Tool, ToolCall
 from analyzer.render import RenderRequest
 from analyzer.spec.model import Scalar, Spec
 from analyzer.verify.cases import OWN_LITERAL, Call, Case, Place, Reply
-from analyzer.verify.literals import identity_pattern, own_literal
+from analyzer.verify.catalogue import GROUPS
+from analyzer.verify.literals import identity_pattern, own_literal, reserved_names
 from analyzer.verify.strategies import texts_matching
 
 REASONING_FIELDS: Final = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts", "tool_plan")
@@ -85,6 +86,9 @@ class Adapter:
         self.null_content = null_content
         self.shape: str = spec.input.arguments
         """`mapping`, `text` or, by turns, `both`; what the spec says until a conversation has shown that it is wrong."""
+        names = {tool.name for group in GROUPS for tool in group}
+        self.reserved: Mapping[str, str] = reserved_names(spec, sorted(names))
+        """Tool names that the format keeps for itself, with what a call of each begins like."""
         self._tokens = dict(special_tokens)
         self._literal = own_literal(spec)
         self._pattern = identity_pattern(spec)
@@ -94,7 +98,7 @@ class Adapter:
         refusal = self._refusal(case)
         if refusal is not None:
             return refusal
-        reply = self._own(case.reply)
+        reply = self._own(case.reply, case.tools)
         history = Call(case.tools[0].name, {next(iter(_properties(case.tools[0]))): "before"})
         offset = 1 if case.place == "result" else 0
         ids = [self.identity(call, at, offset + at) for at, call in enumerate(reply.calls)]
@@ -191,12 +195,17 @@ class Adapter:
         named = sorted(fields - {""}) or self.spec.input.reasoning_fields[:1]
         return named or REASONING_FIELDS
 
-    def _own(self, reply: Reply) -> Reply:
-        return Reply(
-            reply.content,
-            reply.reasoning,
-            tuple(Call(call.name, self._filled(call.arguments)) for call in reply.calls),
+    def _own(self, reply: Reply, tools: tuple[Tool, ...]) -> Reply:
+        calls = tuple(
+            Call(self._free_name(call.name, tools), self._filled(call.arguments)) for call in reply.calls
         )
+        return Reply(reply.content, reply.reasoning, calls)
+
+    def _free_name(self, name: str, tools: tuple[Tool, ...]) -> str:
+        """The name, or another one of the same group where the format keeps it for itself."""
+        if name not in self.reserved:
+            return name
+        return next((tool.name for tool in tools[:-1] if tool.name not in self.reserved), name)
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str):

@@ -37,6 +37,8 @@ def collisions(
     spec: Spec, adapter: Adapter, stage: Stage, traveller: Traveller, setting: Setting
 ) -> Iterator[str]:
     """One line for each colliding value that did not come out as it was sent."""
+    for name, opener in adapter.reserved.items():
+        yield f"collision: a call of a tool named {name!r} begins like {opener!r}"
     value = colliding_value(spec)
     if value is None:
         return

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from analyzer.chat import Message, ToolCall
 from analyzer.verify.pieces import same
+
+SameId: TypeAlias = Callable[[ToolCall, ToolCall], bool]
 
 
 class _Missing:
@@ -46,15 +48,15 @@ def _short(value: Any) -> str:
     return text if len(text) <= 120 else f"{text[:80]}...{text[-30:]}"  # noqa: PLR2004  (a line for people)
 
 
-def differences(sent: Message, got: Message, *, ids: bool) -> list[Difference]:
-    """Every difference; ``ids``: whether ids are compared."""
+def differences(sent: Message, got: Message, same_id: SameId | None) -> list[Difference]:
+    """Every difference; ``same_id`` says whether an id came out, None when ids are not written."""
     found: list[Difference] = []
     if (sent.content or None) != (got.content or None):
         found.append(Difference("content", sent.content, got.content))
     if (sent.reasoning_content or None) != (got.reasoning_content or None):
         found.append(Difference("reasoning", sent.reasoning_content, got.reasoning_content))
     for number, one, other in _pairs(sent.tool_calls, got.tool_calls):
-        found += _call_differences(number, one, other, ids=ids)
+        found += _call_differences(number, one, other, same_id)
     return found
 
 
@@ -90,14 +92,14 @@ def decoded(call: ToolCall) -> Mapping[str, Any]:
 
 
 def _call_differences(
-    number: int | None, sent: ToolCall | None, got: ToolCall | None, *, ids: bool
+    number: int | None, sent: ToolCall | None, got: ToolCall | None, same_id: SameId | None
 ) -> Iterator[Difference]:
     if sent is None or got is None:
         yield Difference("call", sent or MISSING, got or MISSING, number)
         return
     if sent.name != got.name:
         yield Difference("name", sent.name, got.name, number)
-    if ids and sent.id != got.id:
+    if same_id is not None and not same_id(sent, got):
         yield Difference("id", sent.id, got.id, number)
     if sent.arguments != got.arguments:
         for path, one, other in _value_differences(sent.decoded(), _loaded(got.arguments), ()):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 
+from analyzer.chat import ToolCall
 from analyzer.spec.model import CallsSegment, JsonLayout, Layout, SequenceLayout, Spec
-from analyzer.spec.parts import ArgumentsSlot, Codec, IdSlot, IndexSlot, JsonCodec, JsonTextCodec
+from analyzer.spec.parts import ArgumentsSlot, Codec, IdSlot, IndexSlot, JsonCodec, JsonTextCodec, NameSlot
 
 DEFAULT_ID: str = "functions.{name}:{index}"
 """How an id that has to hold the name is made when the spec does not say."""
@@ -70,6 +72,56 @@ def ids_written(spec: Spec) -> bool:
     if slots:
         return any(isinstance(slot, IdSlot) for slot in slots)
     return isinstance(first, JsonLayout) and first.id is not None
+
+
+def same_id(spec: Spec) -> Callable[[ToolCall, ToolCall], bool] | None:
+    """How an id that came out is compared with the one that was sent; None when the canonical layout writes none.
+
+    A template that makes ids itself may count through the whole conversation, so any number stands for the counter.
+    """
+    if not ids_written(spec) or spec.calls is None:
+        return None
+    for part in layout_parts(spec.calls.layouts[0]):
+        if isinstance(part, IdSlot) and part.pattern is not None:
+            pattern = re.escape(part.pattern).replace(re.escape("{index}"), r"\d+")
+            return lambda sent, got: _made_by(pattern, got.id, sent.name)
+    return lambda sent, got: sent.id == got.id
+
+
+def _made_by(pattern: str, identity: str | None, name: str) -> bool:
+    return (
+        identity is not None
+        and re.fullmatch(pattern.replace(re.escape("{name}"), re.escape(name)), identity) is not None
+    )
+
+
+def reserved_names(spec: Spec, names: Iterable[str]) -> dict[str, str]:
+    """The tool names that stand for something else in the format, with the literal that a call of each begins like.
+
+    Where content is addressed to `user` as a call is to its tool, no parser can tell a tool of that name.
+    """
+    calls = spec.calls
+    told = [segment.open for segment in spec.content] + [segment.open for segment in spec.reasoning]
+    openers = [opener for opener in told if opener.strip()]
+    if calls is None or not openers or not isinstance(calls.layouts[0], SequenceLayout):
+        return {}
+    parts = calls.layouts[0].parts
+    at = next((number for number, part in enumerate(parts) if isinstance(part, NameSlot)), None)
+    if at is None or not all(isinstance(part, str) for part in parts[:at]):
+        return {}
+    before = calls.open + "".join(part for part in parts[:at] if isinstance(part, str))
+    following = parts[at + 1] if at + 1 < len(parts) else ""
+    after = following if isinstance(following, str) else ""
+    return {
+        name: opener
+        for name in names
+        for opener in openers
+        if _alike(f"{before}{name}{after}", opener) and opener.startswith(f"{before}{name}")
+    }
+
+
+def _alike(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
 
 
 def identity_pattern(spec: Spec) -> tuple[str, int] | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from analyzer.spec.model import CallsSegment, End, JsonLayout, Spec
+from analyzer.spec.model import CallsSegment, End, JsonLayout, Spec, Turn
 from analyzer.spec.parts import (
     ArgumentsSlot,
     Codec,
@@ -165,13 +165,9 @@ def _codecs(_: BaseModel, value: Codecs | None) -> Iterator[tuple[str, Any]]:
             yield f"{name}: {change}", value.model_copy(update={name: codec})
 
 
-def _array(model: BaseModel, value: bool) -> Iterator[tuple[str, Any]]:  # noqa: FBT001  (a field's value)
-    if value or (isinstance(model, CallsSegment) and model.open.rstrip().endswith("[")):
+def _repeats(model: BaseModel, value: bool) -> Iterator[tuple[str, Any]]:  # noqa: FBT001  (a field's value)
+    if isinstance(model, Turn) and model.header:
         yield f"{not value} for {value}", not value
-
-
-def _flag(_: BaseModel, value: bool) -> Iterator[tuple[str, Any]]:  # noqa: FBT001  (a field's value)
-    yield f"{not value} for {value}", not value
 
 
 def _nothing(_: BaseModel, value: object) -> Iterator[tuple[str, Any]]:
@@ -195,6 +191,8 @@ def _start(model: BaseModel, value: int) -> Iterator[tuple[str, Any]]:
 
 
 def _separator(model: BaseModel, value: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(model, CallsSegment) and not model.parallel:
+        return  # one call has no separator
     if not isinstance(model, ArgumentsSlot) or model.item is not None:
         yield from literal_changes(value)
 
@@ -208,8 +206,7 @@ _SPECIAL: Final[dict[str, Any]] = {
     "arguments_codec": _arguments_codec,
     "codec": _codec,
     "codecs": _codecs,
-    "array": _array,
-    "header_repeats": _flag,
+    "header_repeats": _repeats,
     "pattern": _pattern,
     "words": _words,
     "start": _start,
@@ -217,5 +214,6 @@ _SPECIAL: Final[dict[str, Any]] = {
     "prompts": _nothing,
 }
 
-_NOT_MUTATED: Final = frozenset({"kind", "slot", "fields", "kept", "parallel"})
-"""Fields that are checked in another way: `fields` and `kept` say what goes in, `parallel` is seen in two calls."""
+_NOT_MUTATED: Final = frozenset({"kind", "slot", "fields", "kept", "parallel", "array"})
+"""Fields that are checked in another way: `fields` and `kept` say what goes in, `parallel` is seen in two calls,
+`array` follows from `open` and `close`."""

@@ -12,9 +12,11 @@ from typing import Final
 
 from analyzer.chat import Message
 from analyzer.spec.model import CallsSegment, ContentSegment, ReasoningSegment, Spec
+from analyzer.verify.adapt import Adapted
 from analyzer.verify.cut import Cut
 from analyzer.verify.mutants import ADDED_END, Mutant, mutants
 from analyzer.verify.pieces import mismatch
+from analyzer.verify.prefills import Construction
 from analyzer.verify.trips import Traveller, Trip
 from analyzer.verify.writer import applicable, turn_pieces
 
@@ -29,23 +31,28 @@ class Witness:
     ``text`` is the turn with its header; ``exact``: the spec's writer writes the very same text.
     """
 
-    trip: Trip
+    adapted: Adapted
     cut: Cut
     message: Message
     text: str
     exact: bool
 
+    @classmethod
+    def of(cls, spec: Spec, trip: Trip, cut: Cut, message: Message) -> Witness:
+        """The witness that a text with this message is."""
+        text = _from_header(spec, trip, cut)
+        exact = mismatch(turn_pieces(spec, message), text) is None
+        return cls(trip.adapted, cut, message, text, exact)
 
-def witnesses(spec: Spec, trips: Sequence[Trip]) -> list[Witness]:
-    """The trips that mutants are tried on, each with the message that came out."""
-    found: list[Witness] = []
-    for trip in trips:
-        if trip.cut is not None and trip.reading is not None and not trip.failures:
-            message = trip.reading.message
-            text = _from_header(spec, trip, trip.cut)
-            exact = mismatch(turn_pieces(spec, message), text) is None
-            found.append(Witness(trip, trip.cut, message, text, exact))
-    return found
+
+def witnesses(spec: Spec, trips: Sequence[Trip], made: Sequence[Construction]) -> list[Witness]:
+    """The trips and constructed texts that held, each with the message that came out."""
+    found = [
+        Witness.of(spec, trip, trip.cut, trip.reading.message)
+        for trip in trips
+        if trip.cut is not None and trip.reading is not None and not trip.failures
+    ]
+    return found + [Witness.of(spec, one.trip, one.cut, one.message) for one in made]
 
 
 def _from_header(spec: Spec, trip: Trip, cut: Cut) -> str:
@@ -91,7 +98,7 @@ def _writes_otherwise(spec: Spec, witness: Witness) -> bool:
 
 
 def _reads_otherwise(mutant: Mutant, traveller: Traveller, witness: Witness) -> bool:
-    reading = traveller.read(witness.trip.adapted, witness.cut, mutant.spec)
+    reading = traveller.read(witness.adapted, witness.cut, mutant.spec)
     return bool(reading.problems) or bool(traveller.compare(witness.message, reading.message))
 
 

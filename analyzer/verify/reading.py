@@ -10,6 +10,9 @@ from analyzer.chat import Message, Tool
 from analyzer.runtime import STRICT, Parser, assemble
 from analyzer.spec.model import Prompt, Spec
 
+_TOLERATED: Final = frozenset({"inner_quote"})
+"""Problems that say what cannot be helped: a string without escapes that holds the format's own quotes."""
+
 _CUTS: Final = 5
 _OVERLAID: Final = STRICT.with_(overlays=True)
 

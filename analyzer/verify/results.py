@@ -112,8 +112,10 @@ def _fits(results: Results, answers: Sequence[Answer], behind: str) -> bool:
 def _unnoticed(results: Results, fitting: Sequence[tuple[list[Answer], str]]) -> Iterator[str]:
     """The literals that can be changed without any render telling."""
     for name in ("header", "open", "close", "separator", "end"):
-        if results.parts and name in ("open", "close"):
-            continue
+        if (results.parts and name in ("open", "close")) or (
+            results.grouping == "own_turn" and name == "separator"
+        ):
+            continue  # not used
         for change, text in literal_changes(getattr(results, name)):
             mutant = results.model_copy(update={name: text})
             if all(_fits(mutant, answers, behind) for answers, behind in fitting):

@@ -14,7 +14,7 @@ from analyzer.verify.adapt import Adapted, Adapter, Refused, Setting
 from analyzer.verify.cases import Case, Reply, needles_in, needles_of
 from analyzer.verify.compare import Difference, differences
 from analyzer.verify.cut import Before, Cut, at_last_end, cut_turn, end_literals
-from analyzer.verify.literals import ids_written, name_comes_from_id
+from analyzer.verify.literals import name_comes_from_id, same_id
 from analyzer.verify.reading import Reading, from_header, read
 
 
@@ -134,7 +134,7 @@ class Traveller:
     def __init__(self, spec: Spec, seed: int) -> None:
         self.spec = spec
         self._from_header = from_header(spec)
-        self._ids = ids_written(spec)
+        self._same_id = same_id(spec)
         self._overlays = name_comes_from_id(spec)
         self._seed = seed
 
@@ -164,7 +164,7 @@ class Traveller:
 
     def compare(self, truth: Message, got: Message) -> list[Difference]:
         """What differs; ids count where the spec says that they are written."""
-        return differences(truth, got, ids=self._ids)
+        return differences(truth, got, self._same_id)
 
 
 def needles_of_reply(reply: Reply) -> list[str]:

@@ -50,7 +50,7 @@ class _Work:
     defects: list[Defect] = field(default_factory=list)
     judged: list[Judgement] = field(default_factory=list)
     round_trips: int = 0
-    constructed: int = 0
+    constructed: list[Construction] = field(default_factory=list)
 
 
 def verify(
@@ -90,10 +90,10 @@ def verify(
     collided = tuple(collisions(spec, adapter, stage, traveller, settings[0])) if spec.calls else ()
     work.unproven += collided
     if not work.failures:
-        work.unproven += _mutation_gaps(spec, traveller, good)
+        work.unproven += _mutation_gaps(spec, traveller, good, work.constructed)
         work.unproven += check_results(spec, middles.followed)
     work.unproven += describe(coverage.missing())
-    return Verdict(_verification(work, coverage, seed), tuple(work.defects), collided, work.constructed)
+    return Verdict(_verification(work, coverage, seed), tuple(work.defects), collided, len(work.constructed))
 
 
 def verified(
@@ -154,8 +154,9 @@ def _note_constructions(spec: Spec, traveller: Traveller, trips: Sequence[Trip],
         if isinstance(made, Construction):
             problems = list(try_construction(traveller, made))
             work.failures += problems
-            work.constructed += not problems
-            work.round_trips += not problems
+            if not problems:
+                work.constructed.append(made)
+                work.round_trips += 1
         else:
             work.failures.append(f"turn.prompts: {made}")
 
@@ -170,8 +171,10 @@ def _note_middles(spec: Spec, middles: MiddleFindings, work: _Work) -> None:
         work.unproven.append(f"reasoning kept: the spec says always, the template drops it later ({label})")
 
 
-def _mutation_gaps(spec: Spec, traveller: Traveller, trips: Sequence[Trip]) -> Iterator[str]:
-    known = witnesses(spec, trips)
+def _mutation_gaps(
+    spec: Spec, traveller: Traveller, trips: Sequence[Trip], made: Sequence[Construction]
+) -> Iterator[str]:
+    known = witnesses(spec, trips, made)
     inexact = [witness for witness in known if not witness.exact]
     if inexact and len(inexact) == len(known):
         yield "turn: no render is written by the spec's literals and slots alone"
