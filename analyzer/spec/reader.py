@@ -18,7 +18,7 @@ import yaml
 
 from analyzer.errors import SpecError
 
-MAX_CHARACTERS: Final = 4_000_000
+MAX_CHARACTERS: Final = 1_000_000
 """The longest document that is read."""
 
 MAX_DEPTH: Final = 64
