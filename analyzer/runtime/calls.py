@@ -122,7 +122,7 @@ class JsonCall(Call):
     """A call as one JSON value."""
 
     __slots__ = (
-        "_arguments_end", "_arguments_start", "_depths", "_first", "_json_text", "_key", "_keyed", "_missing_brace", "_path",
+        "_arguments_end", "_arguments_start",   "_json_text", "_key",  "_high", "_path",
         "_pieces", "_role", "_scanner", "_state", "program",
     )  # fmt: skip
 
@@ -137,7 +137,7 @@ class JsonCall(Call):
         self._pieces: list[str] = []
         self._arguments_start = self._arguments_end = -1
         self._json_text: JsonScanner | None = None
-        self._missing_brace = False
+        self._high = ""
 
     def copy(self) -> Call:
         """Return an independent copy."""
@@ -340,7 +340,12 @@ class JsonCall(Call):
             self._path = (*self._path, "\0")
         if done and outer.endswith('"'):
             outer = outer[:-1]
-        text = _unescape(outer)
+        text = self._high + _unescape(outer)
+        if self._high and len(text) > 1:
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        self._high = ""
+        if text and not done and "\ud800" <= text[-1] <= "\udbff":
+            text, self._high = text[:-1], text[-1]  # the other half may follow
         at = inner.scan(text, 0) if inner.state < json_scan.DONE else 0
         out = "".join(inner.out)
         inner.out.clear()

@@ -126,7 +126,7 @@ class Arguments:
                     self.opener.core if self.opener.strong or len(self.opener.core) > 2 else "",
                 ]
                 leads += [self.after.lead, self.opener.lead]
-            watch = Watch(tokens, leads, also_hot='"\\\x00-\x1f')
+            watch = Watch(tokens, leads, also_hot='"\\\\\\x00-\\x1f')
             found = (lit, watch)
             if len(self._closes) < 1024:
                 self._closes[slot] = found

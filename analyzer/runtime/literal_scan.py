@@ -56,7 +56,7 @@ def after_string(text: str, at: int, final: bool) -> int:
     end = white_end(text, at)
     if end == len(text):
         return OK if final else (MORE if end - at <= WHITE_CAP else FAIL)
-    return OK if text[end] in ",}])" or text[end] == ":" else FAIL
+    return OK if text[end] in ",}]:" else FAIL
 
 
 class LiteralScanner:

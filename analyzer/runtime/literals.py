@@ -104,8 +104,8 @@ class Watch:
         leads = [lead for lead in leads if lead]
         self.lead_prefixes = frozenset(lead[:n] for lead in leads for n in range(1, len(lead) + 1))
         self.longest_lead = max(map(len, leads), default=0)
-        hot = first + "".join(sorted({lead[0] for lead in leads})) + also_hot
-        self.hot = re.compile(f"[{re.escape(hot)}]").search if hot else never.search
+        hot = re.escape(first + "".join(sorted({lead[0] for lead in leads}))) + also_hot
+        self.hot = re.compile(f"[{hot}]").search if hot else never.search
         """Finds a character at which a token, its white space or an escape may begin; None: the chunk is plain."""
 
     def seek(self, text: str, at: int, final: bool, memo: dict[str, int] | None = None) -> tuple[int, str]:

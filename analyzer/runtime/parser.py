@@ -874,7 +874,7 @@ class Parser:
         else:
             for kind, about in call.flags:
                 if kind == "unresolved_name":
-                    self._problem(kind, about)
+                    self._problem(kind, about, "", self._mark, self._mark)
             self._skip_from = self._mark
         self._abandoned = call.name
         self._call = None
