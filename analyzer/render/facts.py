@@ -28,6 +28,7 @@ from analyzer.render.outcome import STANDARD_VARIABLES
 Scalar: TypeAlias = str | int | float | bool | None
 
 PATHS_KEPT: Final = 64
+CALLS_FOLLOWED: Final = 64
 _ITEM: Final = "[]"
 _NAME: Final = re.compile(r"[^\W\d][\w-]*\Z")
 _EQUAL_TESTS: Final = frozenset({"equalto", "eq", "==", "ne", "!="})
@@ -81,6 +82,10 @@ class _Reader:
         self._tree = tree
         self._all = list(_preorder(tree))
         self._methods = {id(node.node) for node in self._all if isinstance(node, nodes.Call)}
+        self._calls: dict[str, list[nodes.Call]] = {}
+        for node in self._all:
+            if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+                self._calls.setdefault(node.node.name, []).append(node)
         self._origins: dict[str, list[tuple[nodes.Node, str]]] = {}
         self._known: dict[str, tuple[str, ...]] = {}
         for node in self._all:
@@ -118,8 +123,7 @@ class _Reader:
         elif isinstance(node, nodes.Assign) and isinstance(node.target, nodes.Name):
             self._note(node.target.name, node.node, "")
         elif isinstance(node, nodes.Macro):
-            called = [c for c in self._all if isinstance(c, nodes.Call) and _is_name(c.node, node.name)]
-            for call in called:
+            for call in self._calls.get(node.name, ())[:CALLS_FOLLOWED]:
                 for parameter, value in zip(node.args, call.args, strict=False):
                     self._note(parameter.name, value, "")
                 for keyword in call.kwargs:
@@ -314,10 +318,6 @@ def _conditions_of(node: nodes.Node) -> list[nodes.Node]:
         case nodes.Not():
             return [node.node]
     return []
-
-
-def _is_name(node: nodes.Node, name: str) -> bool:
-    return isinstance(node, nodes.Name) and node.name == name
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:

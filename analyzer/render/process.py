@@ -20,6 +20,9 @@ from analyzer.errors import UsageError
 from analyzer.render.outcome import FAILURE_KINDS, Outcome, Rendered, RenderFailure
 
 START_SECONDS: Final = 60.0
+SEND_SECONDS: Final = 60.0
+"""How long a child may take to read what it is sent; only one that has been taken over needs longer."""
+
 EXIT_MEMORY: Final = 77
 """The status a child ends with when it ran out of memory outside of a render."""
 
@@ -133,11 +136,14 @@ class ChildProcess:
         """Sends a batch of contexts, encoded as JSON; false when the process is gone."""
         head = f'{{"source":{json.dumps(source)},"mutable":{json.dumps(mutable)},"requests":['
         pipe = _pipe(self._process.stdin)
+        self._allowed = SEND_SECONDS
+        self._watchdog.arm(SEND_SECONDS)
         try:
             pipe.write(f"{head}{','.join(contexts)}]}}\n".encode("ascii"))
             pipe.flush()
         except OSError:
             self.gone = True
+        self.gone = self._watchdog.disarm() or self.gone
         return not self.gone
 
     def receive(self, seconds: float) -> Outcome | None:

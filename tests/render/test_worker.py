@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
@@ -203,6 +204,17 @@ def test_a_process_that_died_between_two_calls_is_replaced() -> None:
 
         assert [Rendered("ho")] == worker.render(CONTENT, [request("ho")])
         assert worker.starts == 2
+
+
+def test_a_process_that_reads_nothing_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request larger than a pipe does not block for ever."""
+    monkeypatch.setattr("analyzer.render.process.SEND_SECONDS", 0.2)
+    with RenderWorker() as worker:
+        worker.render(CONTENT, [request()])
+        assert worker._child is not None
+        worker._child._process.send_signal(signal.SIGSTOP)
+
+        assert "timeout" == kind_of(worker.render(CONTENT, [request("x" * 1_000_000)])[0])
 
 
 def test_a_closed_worker_starts_again() -> None:
