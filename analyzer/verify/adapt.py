@@ -19,7 +19,7 @@ from analyzer.chat import Message, Tool, ToolCall
 from analyzer.render import RenderRequest
 from analyzer.spec.model import Scalar, Spec
 from analyzer.verify.cases import OWN_LITERAL, Call, Case, Place, Reply
-from analyzer.verify.catalogue import GROUPS
+from analyzer.verify.catalogue import GROUPS, without
 from analyzer.verify.literals import identity_pattern, own_literal, reserved_names
 from analyzer.verify.strategies import texts_matching
 
@@ -84,6 +84,8 @@ class Adapter:
     def __init__(self, spec: Spec, special_tokens: Mapping[str, str], *, null_content: Any = None) -> None:
         self.spec = spec
         self.null_content = null_content
+        self.undeclared: frozenset[str] = frozenset()
+        """Types of parameters that tools are declared without, since the template cannot print them."""
         self.shape: str = spec.input.arguments
         """`mapping`, `text` or, by turns, `both`; what the spec says until a conversation has shown that it is wrong."""
         names = {tool.name for group in GROUPS for tool in group}
@@ -98,7 +100,8 @@ class Adapter:
         refusal = self._refusal(case)
         if refusal is not None:
             return refusal
-        reply = self._own(case.reply, case.tools)
+        tools = without(case.tools, self.undeclared)
+        reply = self._own(case.reply, tools)
         history = Call(case.tools[0].name, {next(iter(_properties(case.tools[0]))): "before"})
         offset = 1 if case.place == "result" else 0
         ids = [self.identity(call, at, offset + at) for at, call in enumerate(reply.calls)]
@@ -110,7 +113,7 @@ class Adapter:
             truth=_truth(reply, ids),
             before=tuple(self._before(case.place, history)),
             turn=self.turn(reply, ids, as_text=as_text),
-            tools=case.tools,
+            tools=tools,
             as_text=as_text,
         )
 
@@ -196,10 +199,13 @@ class Adapter:
         return named or REASONING_FIELDS
 
     def _own(self, reply: Reply, tools: tuple[Tool, ...]) -> Reply:
-        calls = tuple(
-            Call(self._free_name(call.name, tools), self._filled(call.arguments)) for call in reply.calls
-        )
-        return Reply(reply.content, reply.reasoning, calls)
+        declared = {tool.name: _properties(tool) for tool in tools}
+        calls = []
+        for call in reply.calls:
+            name = self._free_name(call.name, tools)
+            given = self._filled(call.arguments)
+            calls.append(Call(name, {key: value for key, value in given.items() if key in declared[name]}))
+        return Reply(reply.content, reply.reasoning, tuple(calls))
 
     def _free_name(self, name: str, tools: tuple[Tool, ...]) -> str:
         """The name, or another one of the same group where the format keeps it for itself."""

@@ -108,6 +108,28 @@ GROUPS: Final[tuple[tuple[Tool, ...], ...]] = (
 """The declared tools of a case are one of these groups; the last tool of a group is never called."""
 
 
+TOOL_LEVELS: Final[tuple[frozenset[str], ...]] = (
+    frozenset(),
+    frozenset({"null"}),
+    frozenset({"null", "object"}),
+    frozenset({"null", "object", "array"}),
+)
+"""The types that tools are declared without: some templates cannot print a schema of type null, or a nested one."""
+
+
+def without(tools: tuple[Tool, ...], types: frozenset[str]) -> tuple[Tool, ...]:
+    """The tools without their parameters of these types."""
+    if not types:
+        return tools
+    return tuple(_stripped(tool, types) for tool in tools)
+
+
+def _stripped(tool: Tool, types: frozenset[str]) -> Tool:
+    parameters = dict(tool.parameters or {})
+    kept = {key: schema for key, schema in parameters["properties"].items() if schema["type"] not in types}
+    return Tool(tool.name, tool.description, {**parameters, "properties": kept})
+
+
 def keys_of(group: int, kind: str) -> tuple[str, ...]:
     """The parameters of this JSON type that the tools of a group have."""
     return _KEYS[group][kind]

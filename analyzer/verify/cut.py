@@ -44,11 +44,16 @@ class Cut:
     by: Literal["prompt", "history"]
 
 
-def cut_turn(spec: Spec, before: Before, rendered: str) -> Cut | str:
-    """The model's part of a render that begins with the conversation before the turn, or why there is none."""
+def cut_turn(spec: Spec, before: Before, rendered: str, *, goes_on: bool = False) -> Cut | str:
+    """The model's part of a render that begins with the conversation before the turn, or why there is none.
+
+    ``goes_on``: a result stands before it, so that it may be the rest of the turn that called, without a header.
+    """
     if before.prompt is not None and rendered.startswith(before.prompt):
         return Cut(before.prompt, rendered[len(before.prompt) :], "", "prompt")
     at = _start_in_history(spec.turn.header, before, rendered)
+    if at is None and goes_on and before.bare is not None and rendered.startswith(before.bare):
+        at = len(before.bare)
     if at is None:
         return f"the turn does not begin with the header {spec.turn.header!r}"
     return Cut(rendered[:at], rendered[at:], "", "history")

@@ -28,6 +28,7 @@ KINDS: Final[dict[str, str]] = {
     "content_lost_beside_calls": "Content is not written when the turn has calls.",
     "content_lost": "Content is not written.",
     "content_as_reasoning": "Content beside calls is written as reasoning.",
+    "content_moved_behind_results": "Content beside calls is written behind the results of the calls.",
     "content_trimmed": "White space at the ends of content is removed.",
     "reasoning_lost": "Reasoning is not written, not even in the last turn.",
     "reasoning_lost_beside_calls": "Reasoning is not written when the turn has calls.",

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from analyzer.chat import Message
+from analyzer.chat import Message, Tool
 from analyzer.render import Outcome, Rendered, RenderFailure, RenderRequest
 from analyzer.spec.model import Defect, Spec
 from analyzer.verify.adapt import ABSENT, Adapted, Adapter, Setting, settings_of
 from analyzer.verify.cases import Call, Case, Reply
-from analyzer.verify.catalogue import GROUPS
+from analyzer.verify.catalogue import GROUPS, without
 from analyzer.verify.trips import Stage
 
 _NEEDLE: Final = "qzazezix"
@@ -36,8 +36,9 @@ class InputFindings:
 class _Probe:
     """Conversations of one turn, rendered in one batch."""
 
-    def __init__(self, spec: Spec, stage: Stage) -> None:
+    def __init__(self, spec: Spec, stage: Stage, tools: tuple[Tool, ...]) -> None:
         self.spec = spec
+        self._tools = tools
         self._stage = stage
         self._adapter = Adapter(spec, stage.template.special_tokens, null_content="")
         self._requests: list[RenderRequest] = []
@@ -48,7 +49,7 @@ class _Probe:
     def ask(self, name: str, messages: Sequence[Mapping[str, Any]]) -> None:
         """Adds a conversation to the batch."""
         setting = Setting("default", settings_of(self.spec)[0].variables)
-        shell = Adapted(Case(name, Reply(), GROUPS[0]), setting, Reply(), Message(), (), {}, GROUPS[0])
+        shell = Adapted(Case(name, Reply(), self._tools), setting, Reply(), Message(), (), {}, self._tools)
         self._names.append(name)
         self._messages[name] = messages
         self._requests.append(self._adapter.request(shell, messages))
@@ -81,10 +82,10 @@ class _Probe:
 _USER: Final = {"role": "user", "content": "What is it like today?"}
 
 
-def probe_inputs(spec: Spec, stage: Stage) -> InputFindings:
-    """Tries what the spec claims of the input."""
+def probe_inputs(spec: Spec, stage: Stage, undeclared: frozenset[str] = frozenset()) -> InputFindings:
+    """Tries what the spec claims of the input, with tools declared without the types that the template cannot print."""
     found = InputFindings()
-    probe = _Probe(spec, stage)
+    probe = _Probe(spec, stage, without(GROUPS[0], undeclared))
     calls = spec.calls is not None and spec.input.arguments != "none"
     if calls:
         _ask_calls(probe)

@@ -23,6 +23,8 @@ class MiddleFindings:
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     reasoning_dropped: list[Trip] = field(default_factory=list)
+    content_moved: list[Trip] = field(default_factory=list)
+    """Trips whose content stands behind the results of their calls."""
     followed: list[tuple[Trip, str]] = field(default_factory=list)
     """Trips with what stands behind their turn's end."""
 
@@ -77,25 +79,46 @@ def _check(spec: Spec, traveller: Traveller, trip: Trip, text: str, found: Middl
         found.ends_seen += 1
         _look_behind(trip, cut.text[stop:], found)
         return
-    shorter = at_first_end(cut, ends, needles_of_reply(trip.adapted.reply))
+    _check_otherwise(traveller, trip, cut, ends, found)
+
+
+def _check_otherwise(
+    traveller: Traveller, trip: Trip, cut: Cut, ends: Sequence[str], found: MiddleFindings
+) -> None:
+    """A turn that is written otherwise in mid-conversation: without reasoning, untrimmed, its content moved."""
+    assert trip.reading is not None  # noqa: S101
+    reply = trip.adapted.reply
+    first_result = cut.text.find(trip.adapted.after()[0]["content"]) if reply.calls else len(cut.text)
+    moved = [word for word in needles_in(reply.content or "") if cut.text.find(word) > first_result >= 0]
+    shorter = at_first_end(cut, ends, [word for word in needles_of_reply(reply) if word not in moved])
     if shorter is None:
         found.notes.append(f"mid-conversation ({trip.label}): the turn's end was not found")
         return
     found.ends_seen += 1
     reading = traveller.read(trip.adapted, shorter)
-    expected = trip.reading.message
-    if _reasoning_is_gone(expected, shorter.text):
-        found.reasoning_dropped.append(trip)
-        expected = Message(expected.content, None, expected.tool_calls)
     problems = [f"problem {problem}" for problem in reading.problems]
-    problems += map(str, traveller.compare(expected, reading.message))
+    gone = _reasoning_is_gone(trip.reading.message, shorter.text)
+    if gone:
+        found.reasoning_dropped.append(trip)
+    if moved:
+        found.content_moved.append(trip)
+    for sent in (trip.reading.message, trip.adapted.truth):  # what came out of the last turn, or what went in
+        expected = Message(
+            None if moved else sent.content,
+            None if gone else sent.reasoning_content,
+            trip.reading.message.tool_calls,
+        )
+        differences = traveller.compare(expected, reading.message)
+        if not differences:
+            break
+    problems += map(str, differences)
     found.failures += [f"mid-conversation ({trip.label}): {problem}" for problem in problems]
-    _look_behind(trip, shorter.rest, found)
+    _look_behind(trip, shorter.rest, found, moved)
 
 
 def _find(spec: Spec, trip: Trip, text: str) -> Cut | None:
     assert trip.cut is not None  # noqa: S101
-    cut = cut_turn(spec, trip.before, text)
+    cut = cut_turn(spec, trip.before, text, goes_on=trip.after_result)
     if isinstance(cut, Cut) and (cut.text.startswith(trip.cut.text) or trip.adapted.reply.reasoning):
         return cut
     at = text.rfind(trip.cut.text)
@@ -109,8 +132,8 @@ def _reasoning_is_gone(message: Message, text: str) -> bool:
     return bool(words) and all(word not in text for word in words)
 
 
-def _look_behind(trip: Trip, rest: str, found: MiddleFindings) -> None:
-    left = [word for word in needles_of_reply(trip.adapted.reply) if word in rest]
+def _look_behind(trip: Trip, rest: str, found: MiddleFindings, moved: Sequence[str] = ()) -> None:
+    left = [word for word in needles_of_reply(trip.adapted.reply) if word in rest and word not in moved]
     if left:
         found.failures.append(f"mid-conversation ({trip.label}): {left[0]!r} stands behind the turn's end")
     found.followed.append((trip, rest))

@@ -15,8 +15,9 @@ from analyzer.spec.model import CallsSegment, ContentSegment, ReasoningSegment, 
 from analyzer.verify.adapt import Adapted
 from analyzer.verify.cut import Cut
 from analyzer.verify.mutants import ADDED_END, Mutant, mutants
-from analyzer.verify.pieces import mismatch
+from analyzer.verify.pieces import misfit, mismatch
 from analyzer.verify.prefills import Construction
+from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Traveller, Trip
 from analyzer.verify.writer import applicable, turn_pieces
 
@@ -36,23 +37,32 @@ class Witness:
     message: Message
     text: str
     exact: bool
+    label: str = ""
+    whole: bool = True
+    """False: the rest of a turn that called, behind a result; it has no header and may lack what begins a turn."""
 
     @classmethod
     def of(cls, spec: Spec, trip: Trip, cut: Cut, message: Message) -> Witness:
         """The witness that a text with this message is."""
         text = _from_header(spec, trip, cut)
         exact = mismatch(turn_pieces(spec, message), text) is None
-        return cls(trip.adapted, cut, message, text, exact)
+        whole = not trip.after_result or cut.by == "prompt" or cut.before.endswith(spec.turn.header)
+        whole = whole and (cut.by == "history" or not trip.after_result or bool(trip.before.prompt_text))
+        return cls(trip.adapted, cut, message, text, exact, trip.label, whole)
 
 
-def witnesses(spec: Spec, trips: Sequence[Trip], made: Sequence[Construction]) -> list[Witness]:
-    """The trips and constructed texts that held, each with the message that came out."""
-    found = [
+def witnesses(spec: Spec, trips: Sequence[Trip]) -> list[Witness]:
+    """The trips that held, each with the message that came out."""
+    return [
         Witness.of(spec, trip, trip.cut, trip.reading.message)
         for trip in trips
         if trip.cut is not None and trip.reading is not None and not trip.failures
     ]
-    return found + [Witness.of(spec, one.trip, one.cut, one.message) for one in made]
+
+
+def witnesses_of_constructions(spec: Spec, made: Sequence[Construction]) -> list[Witness]:
+    """The constructed texts that held."""
+    return [Witness.of(spec, one.trip, one.cut, one.message) for one in made]
 
 
 def _from_header(spec: Spec, trip: Trip, cut: Cut) -> str:
@@ -66,6 +76,29 @@ def _from_header(spec: Spec, trip: Trip, cut: Cut) -> str:
     if prompt.startswith(header) or (prompt and header.startswith(prompt)):
         return prompt + cut.text
     return cut.text if cut.text.startswith(header) else header + cut.text
+
+
+def unexplained(spec: Spec, known: Sequence[Witness]) -> Iterator[str]:
+    """Where a render holds a character that is neither a literal of the spec nor the value of a slot.
+
+    A turn that is the last may lack the literals at its end, which mid-conversation shows; how a value is spelt inside its slot is no
+    matter here.
+    """
+    for witness in known:
+        if witness.exact or not witness.whole or witness.adapted.case is EMPTY_TURN:
+            continue
+        found = misfit(turn_pieces(spec, witness.message), witness.text)
+        if found is None:
+            continue
+        at, piece = found
+        if piece is not None and (piece.codec is not None or (piece.path and at == len(witness.text))):
+            continue
+        wanted = (
+            "nothing more"
+            if piece is None
+            else f"{piece.text[:60]!r}" + (f" ({piece.path})" if piece.path else "")
+        )
+        yield f"{witness.label}: the template writes {witness.text[at : at + 60]!r} where the spec has {wanted}"
 
 
 def survivors(spec: Spec, traveller: Traveller, known: Sequence[Witness]) -> Iterator[Mutant]:

@@ -96,14 +96,20 @@ def mismatch(pieces: Sequence[Piece], text: str, *, exact: bool = False) -> int 
 
     Text after the last piece does not fit; white space does, unless ``exact``.
     """
+    found = misfit(pieces, text, exact=exact)
+    return None if found is None else found[0]
+
+
+def misfit(pieces: Sequence[Piece], text: str, *, exact: bool = False) -> tuple[int, Piece | None] | None:
+    """As `mismatch`, with the piece that does not fit; no piece where text is left over."""
     at = 0
     for piece in pieces:
         end = _fits(piece, text, at)
         if end is None:
-            return at
+            return at, piece
         at = end
     left = text[at:] if exact else text[at:].strip()
-    return at if left else None
+    return (at, None) if left else None
 
 
 def _fits(piece: Piece, text: str, at: int) -> int | None:

@@ -40,7 +40,7 @@ def check_prompts(spec: Spec, trips: Sequence[Trip]) -> Iterator[str]:
 
 def after_of(trip: Trip) -> str:
     """The role of the last message before the turn, as prompts have it."""
-    return "result" if trip.adapted.case.place == "result" else "user"
+    return "result" if trip.after_result else "user"
 
 
 def stated_prompt(spec: Spec, setting: Setting, after: str) -> Prompt | None:
@@ -86,9 +86,10 @@ def construct(spec: Spec, trip: Trip) -> Construction | str:
     assert trip.cut is not None  # noqa: S101  (the callers have looked)
     assert trip.reading is not None  # noqa: S101
     assert trip.before.prompt is not None  # noqa: S101
-    prompt, header, said = trip.before.prompt_text, spec.turn.header, trip.reading.message
+    prompt, said = trip.before.prompt_text, trip.reading.message
     if prompt is None:
         return f"the render without a generation prompt is no beginning of the one with it ({trip.label})"
+    header = _header(spec, trip)
     segment = _reasoning(spec, said)
     body = _body(spec, segment, trip.cut.text, said)
     thought = Message(said.content, _THOUGHT, said.tool_calls)
@@ -106,6 +107,12 @@ def construct(spec: Spec, trip: Trip) -> Construction | str:
     if prompt.startswith(header) and (closed or prompt[len(header) :].isspace()):
         return Construction(trip, Cut(before, body, "", "prompt"), quiet)
     return f"the generation prompt {prompt!r} is no beginning of a turn ({trip.label})"
+
+
+def _header(spec: Spec, trip: Trip) -> str:
+    """The header as history has it: none where the turn goes on behind a result."""
+    bare, before = trip.before.bare, trip.cut.before if trip.cut is not None else ""
+    return before[len(bare) :] if bare is not None and before.startswith(bare) else spec.turn.header
 
 
 def _reasoning(spec: Spec, message: Message) -> ReasoningSegment | None:

@@ -1,4 +1,4 @@
-"""The two shapes of arguments: a spec that says `both` has to read both."""
+"""What shapes of tools and arguments a template takes, found before the cases are adapted to it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from analyzer.verify.adapt import Adapter, Setting
 from analyzer.verify.cases import Call, Case, Reply, needle
-from analyzer.verify.catalogue import GROUPS, keys_of
+from analyzer.verify.catalogue import GROUPS, TOOL_LEVELS, keys_of
 from analyzer.verify.trips import NoTrip, Stage, Traveller, render_trips
 
 _SAMPLE: Final = Case(
@@ -37,3 +37,15 @@ def check_shapes(adapter: Adapter, stage: Stage, traveller: Traveller, setting: 
         adapter.shape = "text" if wrong == "mapping" else "mapping"
         given = "as JSON text" if wrong == "text" else "as a mapping"
         yield f"input.arguments: the spec says both, but a call given {given} is not read: {why}"
+
+
+def declare_less(adapter: Adapter, stage: Stage, setting: Setting) -> frozenset[str]:
+    """Has the adapter declare tools without the types that the template cannot print; says which."""
+    plain = Case("tools", Reply("Hello."), GROUPS[0])
+    for types in TOOL_LEVELS:
+        adapter.undeclared = types
+        (trip,) = render_trips(adapter, stage, [(plain, setting)])
+        if not isinstance(trip, NoTrip):
+            return types
+    adapter.undeclared = frozenset()
+    return frozenset()

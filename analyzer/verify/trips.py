@@ -64,6 +64,11 @@ class Trip:
         return self.adapted.case.name if setting == "default" else f"{self.adapted.case.name} ({setting})"
 
     @property
+    def after_result(self) -> bool:
+        """Whether a tool result stands before the turn."""
+        return self.adapted.case.place == "result"
+
+    @property
     def held(self) -> bool:
         """Whether everything came out as it was sent."""
         return not self.differences and not self.failures
@@ -99,7 +104,7 @@ def render_trips(
             continue
         numbers = []
         for prompt in (True, False):
-            key = (case.tools[0].name, case.place, setting.label, prompt)
+            key = (one.tools[0].name, case.place, setting.label, prompt)
             if key not in number_of:
                 number_of[key] = len(requests)
                 requests.append(adapter.request(one, one.before, prompt=prompt))
@@ -140,13 +145,13 @@ class Traveller:
 
     def travel(self, trip: Trip) -> None:
         """Cuts, parses, compares; what is wrong stands in the trip."""
-        cut = cut_turn(self.spec, trip.before, trip.full)
+        cut = cut_turn(self.spec, trip.before, trip.full, goes_on=trip.after_result)
         if isinstance(cut, str):
             trip.failures.append(cut)
             return
         truth = trip.adapted.truth
         trip.cut = at_last_end(cut, end_literals(self.spec, truth), needles_of_reply(trip.adapted.reply))
-        if trip.cut.rest.strip():
+        if trip.cut.rest.strip() and not (trip.before.prompt or "").endswith(trip.cut.rest):
             trip.failures.append(f"text after the turn's end: {trip.cut.rest[:80]!r}")
         trip.reading = self.read(trip.adapted, trip.cut)
         trip.failures += [f"problem {problem}" for problem in trip.reading.problems]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from analyzer.render import Renderer
@@ -14,13 +14,13 @@ from analyzer.verify.defects import EXPECTED_SHAPES
 from analyzer.verify.inputs import probe_inputs
 from analyzer.verify.judgement import Judgement, judge, reads_reasoning, settle
 from analyzer.verify.middles import MiddleFindings, check_middles, choose
-from analyzer.verify.mutation import survivors, witnesses
+from analyzer.verify.mutation import survivors, unexplained, witnesses, witnesses_of_constructions
 from analyzer.verify.prefills import Construction, check_prompts, constructions, try_construction
 from analyzer.verify.results import check_results
 from analyzer.verify.samples import EMPTY_TURN, cases
-from analyzer.verify.shapes import check_shapes
+from analyzer.verify.shapes import check_shapes, declare_less
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
-from analyzer.verify.witnesses import defects_of
+from analyzer.verify.witnesses import defects_of, moved_content
 
 _SHOWN_FAILURES = 8
 
@@ -62,12 +62,18 @@ def verify(
     verdict.
     """
     stage = Stage(renderer, template, spec.input.mutable)
-    inputs = probe_inputs(spec, stage)
-    adapter = Adapter(spec, template.special_tokens, null_content=inputs.null_content)
-    traveller = Traveller(spec, seed)
     settings = settings_of(spec)
+    adapter = Adapter(spec, template.special_tokens)
+    undeclared = declare_less(adapter, stage, settings[0])
+    inputs = probe_inputs(spec, stage, undeclared)
+    adapter.null_content = inputs.null_content
+    traveller = Traveller(spec, seed)
     inputs.failures += check_shapes(adapter, stage, traveller, settings[0])
     coverage = Coverage(tuple(setting.label for setting in settings))
+    for kind in sorted(undeclared):
+        coverage.refuse_level(
+            ("types", kind), f"the template cannot print tools with a parameter of type {kind}"
+        )
     work = _Work(failures=list(inputs.failures), defects=list(inputs.defects))
 
     known = cases(seed, effort)
@@ -89,8 +95,13 @@ def verify(
     ]
     collided = tuple(collisions(spec, adapter, stage, traveller, settings[0])) if spec.calls else ()
     work.unproven += collided
+    known_texts = witnesses(spec, good)
+    work.failures += unexplained(spec, known_texts)
     if not work.failures:
-        work.unproven += _mutation_gaps(spec, traveller, good, work.constructed)
+        known_texts += witnesses_of_constructions(spec, work.constructed)
+        work.unproven += [
+            f"{mutant.path}: {mutant.change}" for mutant in survivors(spec, traveller, known_texts)
+        ]
         work.unproven += check_results(spec, middles.followed)
     work.unproven += describe(coverage.missing())
     return Verdict(_verification(work, coverage, seed), tuple(work.defects), collided, len(work.constructed))
@@ -165,21 +176,12 @@ def _note_middles(spec: Spec, middles: MiddleFindings, work: _Work) -> None:
     work.failures += middles.failures
     work.unproven += middles.notes
     work.round_trips += middles.ends_seen
+    if middles.content_moved:
+        work.defects.append(moved_content(middles.content_moved[0]))
     kept_always = any(segment.kept == "always" for segment in spec.reasoning)
     if middles.reasoning_dropped and kept_always:
         label = middles.reasoning_dropped[0].label
         work.unproven.append(f"reasoning kept: the spec says always, the template drops it later ({label})")
-
-
-def _mutation_gaps(
-    spec: Spec, traveller: Traveller, trips: Sequence[Trip], made: Sequence[Construction]
-) -> Iterator[str]:
-    known = witnesses(spec, trips, made)
-    inexact = [witness for witness in known if not witness.exact]
-    if inexact and len(inexact) == len(known):
-        yield "turn: no render is written by the spec's literals and slots alone"
-    for mutant in survivors(spec, traveller, known):
-        yield f"{mutant.path}: {mutant.change}"
 
 
 def _verification(work: _Work, coverage: Coverage, seed: int) -> Verification:

@@ -33,6 +33,14 @@ def defects_of(
         yield Defect(kind=kind, message=KINDS[kind], witness=_witness(kind, smallest))
 
 
+def moved_content(trip: Trip) -> Defect:
+    """The defect of a template that writes content behind the results of the calls that it stands beside."""
+    adapted = trip.adapted
+    messages = [*adapted.before, adapted.turn, *adapted.after()]
+    kind = "content_moved_behind_results"
+    return Defect(kind=kind, message=KINDS[kind], witness={"messages": messages, "proof": "render"})
+
+
 def _witness(kind: str, one: Judgement) -> dict[str, Any]:
     adapted = one.trip.adapted
     finding = _finding(kind, one)

@@ -8,6 +8,7 @@ is free there, as a spec does not say how a template spaces its JSON; `write_tur
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -172,10 +173,16 @@ def _parts_pieces(
 
 
 def identity(slot: IdSlot, call: ToolCall, index: int) -> str:
-    """The id of a call: made by the slot's pattern, or the call's own."""
-    if slot.pattern is None:
-        return call.id or ""
+    """The id of a call: its own, or made by the slot's pattern where its own is not of that pattern."""
+    own = call.id or ""
+    if slot.pattern is None or re.fullmatch(_id_expression(slot.pattern, call.name), own):
+        return own
     return slot.pattern.replace("{name}", call.name).replace("{index}", str(slot.start + index))
+
+
+def _id_expression(pattern: str, name: str) -> str:
+    escaped = re.escape(pattern).replace(re.escape("{index}"), r"\d+")
+    return escaped.replace(re.escape("{name}"), re.escape(name))
 
 
 def _inside(text: str) -> str:
