@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analyzer.infer.calls import CallsFinding
 from analyzer.infer.prompts import PromptsFinding
@@ -44,6 +44,7 @@ class Findings:
 def assemble(found: Findings, template: TemplateRef) -> Spec:
     """Write the spec that the findings amount to."""
     header = found.reasoning.header if found.reasoning is not None else found.frame.header
+    found, header = _without_lead(found, header)
     segments, repeats = _segments(found)
     turn = Turn(prompts=found.prompts.prompts, header=header, header_repeats=repeats, segments=tuple(segments))
     return Spec(
@@ -53,6 +54,18 @@ def assemble(found: Findings, template: TemplateRef) -> Spec:
         results=found.results,
         grammar=_grammar(turn, found.frame),
     )
+
+
+def _without_lead(found: Findings, header: str) -> tuple[Findings, str]:
+    """Give a header's ending that stands before every segment of the turn, such as `>>>`, to the segments."""
+    calls = found.calls
+    lead = calls.separator if calls is not None else ""
+    if calls is None or not lead.strip() or not header.endswith(lead) or calls.lead != lead or found.reasoning is not None:
+        return found, header
+    shorter = header[: -len(lead)]
+    frame = replace(found.frame, header=shorter, before_content=lead + found.frame.before_content)
+    moved = replace(calls, separator="", lead="", open=lead + calls.open, before="")
+    return replace(found, frame=frame, calls=moved), shorter
 
 
 def end_of(text: str) -> tuple[str, End | None]:
@@ -102,9 +115,12 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         return [*segments, content], repeats
     after_content, message_end, rest = split_message(calls.lead, header)
     repeats = repeats or message_end is not None
-    beside = ContentSegment(when="beside_calls", open=opened, close=after_content, end=message_end)
+    written = reasoning.empty if reasoning is not None and reasoning.with_content else ""
+    moved = found.frame.header[len(header) :]
+    empty = (moved + calls.before)[len(written) :] if (moved + calls.before).startswith(written) else ""
+    beside = ContentSegment(when="beside_calls", open=opened, close=after_content, empty=empty, end=message_end)
     if calls.content_position == "before":
-        same = after_content == lead and end is None and message_end is None
+        same = after_content == lead and not empty and end is None and message_end is None
         segments += [content] if same else [content.model_copy(update={"when": "alone"}), beside]
     else:
         segments.append(content)

@@ -283,6 +283,9 @@ def _frame_calls(
     text, spans = bodies.text, bodies.spans
     before, after = text[: spans[0][0]], text[spans[-1][1] :].partition(session.needles.results[0])[0]
     before = before[len(frame.header) :] if before.startswith(frame.header) else before
+    content_in_shape = session.shape.empty_content == "text"
+    empties = frame.before_content if before.startswith(frame.before_content) and not content_in_shape else ""
+    before = before[len(empties) :]
     between = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else None
     array = between is not None and between.strip() == "," and before.rstrip().endswith("[") and after.lstrip().startswith("]")
     beside, position = _beside(session, seen, regions, details)
@@ -293,7 +296,7 @@ def _frame_calls(
         cut = align(before, between, after)
     if between is None:
         cut = Cut(before, "", "", "", after)
-    opened, lead, empties = _section_open(session, cut, beside, frame, content_in_shape=session.shape.empty_content == "text")
+    opened, lead, more = _section_open(session, cut, beside, frame, empties)
     close, tail = split_tail(cut.outer_close, opened, frame)
     if between is None:  # nothing tells the section from its only call
         cut, opened, close = Cut("", opened, close, "", ""), "", ""
@@ -306,7 +309,7 @@ def _frame_calls(
         array=array,
         parallel=between is not None,
         lead=lead,
-        before=empties,
+        before=empties + more,
         tail=tail,
         content_position=position,
         ambiguous=cut.ambiguous,
@@ -339,22 +342,21 @@ def _beside(
 
 
 def _section_open(
-    session: Session, cut: Cut, beside: str | None, frame: Frame, *, content_in_shape: bool
+    session: Session, cut: Cut, beside: str | None, frame: Frame, empties: str
 ) -> tuple[str, str, str]:
-    """Split what stands before the first call into section opener, lead and what empty segments write."""
+    """Split what stands before the first call into section opener, lead and what else empty segments write."""
     rest = cut.outer_open
-    if content_in_shape:
-        content = session.needles.content
-        rest = rest.partition(content)[2] if content in rest else rest
+    content = session.needles.content
+    if session.shape.empty_content == "text" and content in rest:
+        rest = rest.partition(content)[2]
     if beside is not None and beside.endswith(cut.open):
         with_text = beside[: len(beside) - len(cut.open)]
-        empties = frame.before_content if rest.startswith(frame.before_content) and not content_in_shape else ""
-        opened = common_suffix(rest[len(empties) :], with_text)
+        opened = common_suffix(rest, with_text)
         if not opened.strip() and not empties and rest.strip():
             opened = ""  # white space that ends what an empty segment writes
         return opened, with_text[: len(with_text) - len(opened)], rest[: len(rest) - len(opened)]
-    empties = common_prefix(rest, frame.before_content)
-    return rest[len(empties) :], "", empties
+    more = common_prefix(rest, frame.before_content)
+    return rest[len(more) :], "", more
 
 
 def split_tail(text: str, opened: str, frame: Frame) -> tuple[str, str]:

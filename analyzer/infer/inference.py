@@ -95,7 +95,7 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
         framed = frame(plain, seen, regions)
     calls_session = chosen.session if chosen is not None else None
     reasoning = find_reasoning(
-        plain, calls_session, facts, regions, framed, calls.before if calls is not None else ""
+        plain, calls_session, facts, regions, framed, calls
     )
     results = None
     slot = None

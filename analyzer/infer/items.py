@@ -6,7 +6,8 @@ A2  no argument against one: what belongs to the call and not to the item
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from analyzer.observe.alignment import align
 from analyzer.observe.lexemes import common_prefix, lexemes
@@ -55,7 +56,21 @@ def cut_items(zero: str | None, one: str, two: str, call: CallNeedles) -> ItemsC
         cut = align(before, between, after)
         lead, opener, separator, outer, close = cut.outer_open, cut.open, cut.separator, cut.outer_close, cut.close
     lead, opener, close, close_key, outer = _separate(zero, lead, opener, close, close_key, outer)
-    return ItemsCut(lead, outer, opener, middle, close, close_key, separator)
+    found = ItemsCut(lead, outer, opener, middle, close, close_key, separator)
+    return next((turned for turned in _turned(found) if turned.before + turned.after == zero), found)
+
+
+def _turned(cut: ItemsCut) -> Iterator[ItemsCut]:
+    """Yield the cut and those in which the separator belongs to each item's closer or opener."""
+    yield cut
+    separator = cut.separator
+    if separator and cut.after.startswith(separator):
+        close_key = None if cut.close_key is None else (cut.close_key[0], cut.close_key[1] + separator)
+        yield replace(
+            cut, close=cut.close + separator, close_key=close_key, separator="", after=cut.after[len(separator) :]
+        )
+    if separator and cut.before.endswith(separator):
+        yield replace(cut, open=separator + cut.open, separator="", before=cut.before[: -len(separator)])
 
 
 def _separate(

@@ -7,11 +7,13 @@ R3  in an earlier turn
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from analyzer.infer.reasoning_fields import field_candidates
+from analyzer.infer.calls import CallsFinding
 from analyzer.infer.prompts import variable_choices
 from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
@@ -51,10 +53,10 @@ def find_reasoning(
     facts: TemplateFacts,
     regions: Regions,
     frame: Frame,
-    before_calls: str,
+    calls: CallsFinding | None,
 ) -> ReasoningFinding | None:
     """R1, then R1 under each setting of the template's variables (R4), then R2; None when no reasoning is rendered."""
-    context = _Context(session, calls_session, facts, regions, frame, before_calls)
+    context = _Context(session, calls_session, facts, regions, frame, calls)
     found = _by_field(context, {})
     if found is not None:
         return found
@@ -63,7 +65,7 @@ def find_reasoning(
             found = _by_field(context, {name: value})
             if found is not None:
                 return found
-    return find_in_content(session, facts, regions, frame)
+    return find_in_content(session, facts, regions, frame, calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class _Context:
     facts: TemplateFacts
     regions: Regions
     frame: Frame
-    before_calls: str
+    calls: CallsFinding | None
 
 
 def _by_field(context: _Context, setting: Mapping[str, Any]) -> ReasoningFinding | None:
@@ -108,7 +110,7 @@ def _by_field(context: _Context, setting: Mapping[str, Any]) -> ReasoningFinding
     if alone is None and with_calls is None:
         return None
     kept = _kept(session, fields[0], tools) if shown else "beside_calls"
-    found = _cut(session, fields, alone, with_calls, context.frame, context.before_calls, kept)
+    found = _cut(session, fields, alone, with_calls, context.frame, context.calls.before if context.calls is not None else "", kept)
     return replace(found, setting=dict(setting))
 
 
@@ -135,7 +137,8 @@ def _after(text: str, needle: str) -> str:
 def _stands_before(text: str, needle: str, *others: str) -> bool:
     """Tell whether `needle` is there, before the first of `others` that is there."""
     at = text.find(needle)
-    return at >= 0 and all(at < found for other in others if (found := text.find(other)) >= 0)
+    found = [place for other in others if (place := text.find(other)) >= 0]
+    return at >= 0 and bool(found) and at < min(found)
 
 
 def _kept(session: Session, field: str, tools: Sequence[probes.Message] | None) -> str:
@@ -168,6 +171,8 @@ def _cut(
     header = common_start(header, before)
     closer = next((piece for piece in lexemes(region.partition(needles.reasoning)[2]) if is_marker(piece)), "")
     header, opened = _move_opener(header, before[len(header) :], closer)
+    if not opened.strip() and frame.prompt.startswith(header):
+        opened = frame.prompt[len(header) :]  # only the generation prompt writes the opener
     moved = frame.header[len(header) :]
     without = moved + frame.before_content
     close, content_open, empty = "", "", ""
@@ -205,10 +210,23 @@ def _move_opener(header: str, opened: str, closer: str) -> tuple[str, str]:
     pieces = lexemes(header)
     for at in range(len(pieces) - 1, 0, -1):
         if is_marker(pieces[at]):
+            if not are_pair(pieces[at], closer):
+                break
             return "".join(pieces[:at]), "".join(pieces[at:]) + opened
         if pieces[at].strip():
             break
     return header, opened
+
+
+_SIDES = frozenset({"start", "end", "begin", "close", "open", "of", "stop", "inner", "prefix", "suffix"})
+
+
+def are_pair(opener: str, closer: str) -> bool:
+    """Tell whether two markers look like opener and closer: they share a word other than `start`, `end` and the like."""
+    first, second = (
+        {word.lower() for word in re.findall(r"[^\W_]+", marker)} - _SIDES for marker in (opener, closer)
+    )
+    return bool(first & second) or not (first or second)
 
 
 def split_close(after: str, without: str, opened: str) -> tuple[str, str, str]:
@@ -219,6 +237,8 @@ def split_close(after: str, without: str, opened: str) -> tuple[str, str, str]:
     if not without:
         return after, "", ""
     core = opened.strip()
+    if not without.strip():  # white space that stands before the text with reasoning and without
+        return (after[: -len(without)], without, "") if after.endswith(without) else (after, "", without)
     shared = common_suffix(after, without)
     marks = [piece for piece in lexemes(after) if is_marker(piece)]
     if core and core in without or (marks and marks[0] in without and not without.startswith(tuple(marks[1:] or ["\0"]))):
@@ -243,14 +263,17 @@ def _first_marker(text: str) -> str:
     return text
 
 
-def find_in_content(session: Session, facts: TemplateFacts, regions: Regions, frame: Frame) -> ReasoningFinding | None:
+def find_in_content(
+    session: Session, facts: TemplateFacts, regions: Regions, frame: Frame, calls: CallsFinding | None
+) -> ReasoningFinding | None:
     """R2: content that holds `OPEN r CLOSE c`, for each closer among the template's literals.
 
     A template that takes the reasoning out of such content knows the tags; the opener's white space is read from a generation prompt
     that ends with the opener.
     """
     needles = session.needles
-    pairs = tag_pairs(facts)
+    taken = "" if calls is None else "".join((calls.section_open, calls.open, calls.close, calls.section_close))
+    pairs = [pair for pair in tag_pairs(facts) if pair[0] not in taken and pair[1] not in taken]
     asks = []
     for opener, closer in pairs:
         for space in ("", "\n\n"):

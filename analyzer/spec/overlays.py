@@ -117,7 +117,33 @@ def apply_overlays(spec: Spec, overlays: Iterable[Overlay]) -> Spec:
         if overlay.name not in present and matches(spec, overlay.when)
         if (addition := _addition(spec, overlay)) is not None
     ]
-    return spec.model_copy(update={"overlays": (*spec.overlays, *added)}) if added else spec
+    if not added:
+        return spec
+    pattern = next((addition.id_pattern for addition in added if addition.id_pattern is not None), None)
+    bound = spec if pattern is None else _bound(spec, pattern)
+    return bound.model_copy(update={"overlays": (*spec.overlays, *added)})
+
+
+def _bound(spec: Spec, pattern: str) -> Spec:
+    """Return the spec with `pattern` in the id slots that have none: without it no layout would say the name, in strict mode too."""
+    calls = spec.calls
+    if calls is None:
+        return spec
+    layouts = tuple(_layout_bound(layout, pattern) for layout in calls.layouts)
+    segments = tuple(
+        calls.model_copy(update={"layouts": layouts}) if segment is calls else segment for segment in spec.turn.segments
+    )
+    return spec.model_copy(update={"turn": spec.turn.model_copy(update={"segments": segments})})
+
+
+def _layout_bound(layout: Layout, pattern: str) -> Layout:
+    if isinstance(layout, JsonLayout) or _writes_name(layout):
+        return layout
+    parts = tuple(
+        part.model_copy(update={"pattern": pattern}) if not isinstance(part, str) and part.slot == "id" else part
+        for part in layout.parts
+    )
+    return layout.model_copy(update={"parts": parts})
 
 
 def matches(spec: Spec, facts: Facts) -> bool:
