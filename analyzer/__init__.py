@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from analyzer.analysis import VERDICTS, Analysis, Note, analyze
     from analyzer.chat import Message, Tool, ToolCall, tools_from_openai
     from analyzer.errors import AnalyzerError, ExportError, SpecError, TemplateError, UsageError
-    from analyzer.infer.inference import Inference, infer
     from analyzer.render import InProcessRenderer, Limits, RenderWorker
     from analyzer.runtime import (
         STRICT,
@@ -47,7 +46,6 @@ _NAMES: Final = {
     "analyzer.analysis": ("VERDICTS", "Analysis", "Note", "analyze"),
     "analyzer.chat": ("Message", "Tool", "ToolCall", "tools_from_openai"),
     "analyzer.errors": ("AnalyzerError", "ExportError", "SpecError", "TemplateError", "UsageError"),
-    "analyzer.infer.inference": ("Inference", "infer"),
     "analyzer.render": ("InProcessRenderer", "Limits", "RenderWorker"),
     "analyzer.runtime": (
         "STRICT",
@@ -87,7 +85,6 @@ __all__ = [
     "Event",
     "ExportError",
     "InProcessRenderer",
-    "Inference",
     "Limits",
     "Markup",
     "Message",
@@ -111,7 +108,6 @@ __all__ = [
     "coalesce",
     "dump",
     "dumps",
-    "infer",
     "load_spec",
     "load_templates",
     "parse",

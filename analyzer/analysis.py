@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from analyzer.errors import TemplateError
 from analyzer.infer.inference import Inference, infer
-from analyzer.render import Renderer, RenderFailure, RenderRequest, RenderWorker
+from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker
+from analyzer.render.facts import TemplateFacts, template_facts
 from analyzer.spec.document import to_data
 from analyzer.spec.model import Spec, Verification
-from analyzer.spec.overlays import apply_overlays, load_overlays
+from analyzer.spec.overlays import Overlay, apply_overlays, load_overlays
 from analyzer.template import Template, load_templates, pick
-from analyzer.verify import verified
 
 Verdict: TypeAlias = Literal[
     "proven", "proven_with_defects", "failed", "described", "no_calls", "refused", "unverified"
@@ -122,33 +122,55 @@ def analyze(
         UsageError: something that the source needs is missing.
     """
     template = source if isinstance(source, Template) else pick(load_templates(source), variant)
-    extra = load_overlays(tuple(overlays))
+    extra = load_overlays(overlays)
     if renderer is not None:
         return _analyze(template, renderer, extra, verify=verify, seed=seed)
     with RenderWorker() as worker:
         return _analyze(template, worker, extra, verify=verify, seed=seed)
 
 
-def _analyze(template: Template, renderer: Renderer, overlays: Any, *, verify: bool, seed: int) -> Analysis:
-    _try(template, renderer)
+def with_stand_ins(template: Template) -> Template:
+    """The template with a stand-in for each special token it uses, when nothing at all is known of its tokens.
+
+    A template file on its own does not say what `eos_token` is; `<|eos_token|>` then stands for it, in the spec too.
+    """
+    used = [] if template.special_tokens else [n for n in _facts(template).variables if n.endswith("_token")]
+    return replace(template, special_tokens={name: f"<|{name}|>" for name in used}) if used else template
+
+
+def _facts(template: Template) -> TemplateFacts:
+    try:
+        return template_facts(template.text)
+    except TemplateError as error:
+        raise TemplateError(error.found, source=template.name, line=error.line, hint=error.hint) from None
+
+
+def _analyze(
+    given: Template, renderer: Renderer, overlays: Sequence[Overlay], *, verify: bool, seed: int
+) -> Analysis:
+    _try(given, renderer)
+    template = with_stand_ins(given)
+    counting = _Counting(renderer)
     seconds: dict[str, float] = {}
     with _timed(seconds, "infer"):
-        first = infer(template, renderer, 0)
-    notes = list(_refusals(first))
+        first = infer(template, counting, 0)
+    notes = [*_stand_ins(given, template), *_refusals(first)]
     if first.spec is None:
-        return Analysis(template, None, first.calls_shown, tuple(notes), first.renders, seconds)
+        return Analysis(template, None, first.calls_shown, tuple(notes), counting.renders, seconds)
     with _timed(seconds, "stability"):
-        second = infer(template, renderer, 1)
+        second = infer(template, counting, 1)
     unstable = instability(first.spec, second.spec)
     spec = apply_overlays(first.spec, overlays)
     if verify:
+        from analyzer.verify import verified  # noqa: PLC0415  (loads Hypothesis)
+
         with _timed(seconds, "verify"):
             spec = verified(spec, template, renderer, seed)
     if unstable:
         message = f"inference is not stable: {unstable}"
         notes.append(Note("stability", "difference", message))
         spec = _with_failure(spec, message) if verify else spec
-    return Analysis(template, spec, first.calls_shown, tuple(notes), first.renders + second.renders, seconds)
+    return Analysis(template, spec, first.calls_shown, tuple(notes), counting.renders, seconds)
 
 
 def _try(template: Template, renderer: Renderer) -> None:
@@ -165,6 +187,14 @@ def _try(template: Template, renderer: Renderer) -> None:
         found = f"rendering one message had to be given up ({outcome.kind}): {outcome.message}"
         hint = "A template that never ends or whose output grows without bound cannot be analysed."
         raise TemplateError(found, source=template.name, line=outcome.line, hint=hint)
+
+
+def _stand_ins(given: Template, template: Template) -> Iterator[Note]:
+    if not given.special_tokens and template.special_tokens:
+        listed = ", ".join(f"{text} for {name}" for name, text in template.special_tokens.items())
+        yield Note(
+            "tokens", "stand_in", f"the template's special tokens are not known; the spec has {listed}"
+        )
 
 
 def _refusals(inference: Inference) -> Iterator[Note]:
@@ -205,6 +235,21 @@ def _with_failure(spec: Spec, message: str) -> Spec:
     found = spec.verification
     changes = {"verdict": "failed", "failures": (message, *found.failures)}
     return spec.model_copy(update={"verification": found.model_copy(update=changes)})
+
+
+class _Counting:
+    """A renderer that counts what it is asked for."""
+
+    def __init__(self, renderer: Renderer) -> None:
+        self._renderer = renderer
+        self.renders = 0
+
+    def render(
+        self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
+    ) -> list[Outcome]:
+        """See `Renderer`."""
+        self.renders += len(requests)
+        return self._renderer.render(source, requests, mutable=mutable)
 
 
 class _timed:  # noqa: N801  (reads as a statement)

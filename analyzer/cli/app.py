@@ -134,9 +134,13 @@ def _close_output() -> None:
         os.dup2(nowhere, sys.stdout.fileno())
 
 
-def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click's callback)
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        click.echo(f"analyzer {metadata.version('chat-template-analyzer')}")
+        try:
+            version = metadata.version("chat-template-analyzer")
+        except metadata.PackageNotFoundError:
+            version = "(not installed)"
+        click.echo(f"analyzer {version}")
         ctx.exit()
 
 

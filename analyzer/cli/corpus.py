@@ -13,8 +13,6 @@ from analyzer.cli.output import console, print_json, visible, write_file
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from analyzer.corpus.ledger import Ledger
     from analyzer.corpus.result import Result, Summary
     from analyzer.template import Template
@@ -37,7 +35,9 @@ def command() -> None:
 
 
 @command.command("sync")
-@click.option("--which", type=click.Choice(SETS), default="core", show_default=True, help="Which set to fetch.")
+@click.option(
+    "--which", type=click.Choice(SETS), default="core", show_default=True, help="Which set to fetch."
+)
 @click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="Where to keep it.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 def sync(which: str, folder: Path | None, as_json: bool) -> None:
@@ -65,7 +65,9 @@ def sync(which: str, folder: Path | None, as_json: bool) -> None:
         report = fetch(folder, which, progress=show)
     if as_json:
         counts = {"templates": report.templates, "written": report.written}
-        print_json({"folder": str(report.folder), "which": which, **counts, "downloaded": list(report.downloaded)})
+        print_json(
+            {"folder": str(report.folder), "which": which, **counts, "downloaded": list(report.downloaded)}
+        )
         return
     news = f"{report.written} new" if report.written else "all there already"
     click.echo(f"{which} corpus: {report.templates} templates in {report.folder} ({news})")
@@ -74,15 +76,33 @@ def sync(which: str, folder: Path | None, as_json: bool) -> None:
 @command.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--which", type=click.Choice(SETS), help="A synced set; the default without PATHS is core.")
-@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="Where the synced set is kept.")
+@click.option(
+    "--folder", type=click.Path(file_okay=False, path_type=Path), help="Where the synced set is kept."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print results and summary as JSON.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0, the default, is one for each core.")
-@click.option("--seconds", type=click.FloatRange(min=1), default=60.0, show_default=True, help="The most time for one template.")
-@click.option("--ledger", type=click.Path(dir_okay=False, path_type=Path), help="The list of known gaps to hold the results against.")
+@click.option(
+    "--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0, the default, is one for each core."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=60.0,
+    show_default=True,
+    help="The most time for one template.",
+)
+@click.option(
+    "--ledger",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The list of known gaps to hold the results against.",
+)
 @click.option("--update-ledger", is_flag=True, help="Write the ledger that the results call for.")
-@click.option("--limit", type=click.IntRange(min=1), help="Check only so many templates, spread over the set.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="Check only so many templates, spread over the set."
+)
 @click.option("--only", metavar="TEXT", help="Check only templates with this in their name.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Where verification's conversations come from.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Where verification's conversations come from."
+)
 def check(
     paths: tuple[Path, ...],
     which: str | None,
@@ -178,27 +198,25 @@ def _with_progress(results: Iterator[Result], total: int) -> Iterator[Result]:
 def _print_summary(summary: Summary, found: Sequence[str]) -> None:
     from rich.text import Text  # noqa: PLC0415
 
-    from analyzer.cli.paint import VERDICT_STYLES  # noqa: PLC0415
+    from analyzer.cli.paint import VERDICT_STYLES, put  # noqa: PLC0415
 
     out = console()
-    out.print(Text(f"{summary.templates} templates in {summary.seconds:.0f} s", "bold"))
+    put(out, Text(f"{summary.templates} templates in {summary.seconds:.0f} s", "bold"))
     for verdict, count in summary.verdicts.items():
-        out.print(Text(f"  {count:>5}  ").append(verdict.replace("_", " "), VERDICT_STYLES[verdict]))
+        put(out, Text(f"  {count:>5}  ").append(verdict.replace("_", " "), VERDICT_STYLES[verdict]))
     if summary.share is not None:
-        share = f"{summary.proven} of {summary.renders_calls} that render calls are proven ({summary.share:.1%})"
-        out.print(Text(share, "bold"))
-    _print_counts(out, "defects", summary.defects)
-    out.print(Text("time: " + ", ".join(f"{phase} {spent:.0f} s" for phase, spent in summary.phases.items()), "dim"))
+        share = (
+            f"{summary.proven} of {summary.renders_calls} that render calls are proven ({summary.share:.1%})"
+        )
+        put(out, Text(share, "bold"))
+    if summary.defects:
+        counts = ", ".join(f"{count} {kind}" for kind, count in summary.defects.items())
+        put(out, Text(f"defects of templates: {counts}"))
+    spent = ", ".join(f"{phase} {seconds:.0f} s" for phase, seconds in summary.phases.items())
+    put(out, Text(f"time in all processes: {spent}", "dim"))
     slow = ", ".join(f"{visible(name)} {seconds:.1f} s" for name, seconds in summary.slowest[:3])
-    out.print(Text(f"slowest: {slow}", "dim"))
+    put(out, Text(f"slowest: {slow}", "dim"))
     for line in found[:_MORE]:
-        out.print(Text(f"✗ {visible(line)}", "red"))
+        put(out, Text(f"✗ {visible(line)}", "red"))
     if len(found) > _MORE:
-        out.print(Text(f"... and {len(found) - _MORE} more (--json lists all)", "dim"))
-
-
-def _print_counts(out: Console, title: str, counts: object) -> None:
-    from rich.text import Text  # noqa: PLC0415
-
-    if isinstance(counts, dict) and counts:
-        out.print(Text(f"{title}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items())))
+        put(out, Text(f"... and {len(found) - _MORE} more (--json lists all)", "dim"))

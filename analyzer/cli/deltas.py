@@ -38,7 +38,9 @@ def delta(event: Event) -> dict[str, Any] | None:
         case CallStart():
             function = {"name": event.name, "arguments": ""}
             return {
-                "tool_calls": [{"index": event.index, "id": event.id, "type": "function", "function": function}]
+                "tool_calls": [
+                    {"index": event.index, "id": event.id, "type": "function", "function": function}
+                ]
             }
         case ArgumentsDelta(text=text) if text:
             return {"tool_calls": [{"index": event.index, "function": {"arguments": text}}]}

@@ -29,7 +29,14 @@ def bundled(name: str) -> Template:
 
 
 @click.command("demo")
-@click.option("--template", "name", type=click.Choice(TEMPLATES), default=TEMPLATES[0], show_default=True, help="Which bundled template to take.")
+@click.option(
+    "--template",
+    "name",
+    type=click.Choice(TEMPLATES),
+    default=TEMPLATES[0],
+    show_default=True,
+    help="Which bundled template to take.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print verdict, reply and message as JSON.")
 def command(name: str, as_json: bool) -> int:
     """Watch a bundled template being read, proved and used.
@@ -64,7 +71,9 @@ def command(name: str, as_json: bool) -> int:
     prompt = next((found.text for found in spec.turn.prompts if not found.set), spec.turn.header)
     reply = write_turn(spec, sent, prompt=prompt)
     parser = Parser(spec, TOOLS, prompt=prompt)
-    steps = [(reply[at : at + PIECE], parser.feed(reply[at : at + PIECE])) for at in range(0, len(reply), PIECE)]
+    steps = [
+        (reply[at : at + PIECE], parser.feed(reply[at : at + PIECE])) for at in range(0, len(reply), PIECE)
+    ]
     steps.append(("", parser.finish("stop")))
     parsed = assemble(event for _, events in steps for event in events)
     same = _same(sent, parsed.message)

@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 @click.command("infer")
 @click.argument("source")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the spec to this file.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the spec to this file."
+)
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
 @click.option("--json", "as_json", is_flag=True, help="Print spec, verdict and notes as JSON.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Prove the spec by round trips.")
 @click.option(
     "--overlay", "overlays", type=click.Path(dir_okay=False), multiple=True, help="Add an overlay file."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Where verification's conversations come from.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Where verification's conversations come from."
+)
 def command(
     source: str,
     output: Path | None,
@@ -105,12 +109,12 @@ def _print_verdict(analysis: Analysis, written: Path | None) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     from analyzer.cli.output import visible  # noqa: PLC0415
-    from analyzer.cli.paint import VERDICT_STYLES  # noqa: PLC0415
+    from analyzer.cli.paint import VERDICT_STYLES, put  # noqa: PLC0415
 
     out = console(stderr=True)
     line = Text(f"{visible(analysis.template.name)}: ")
     line.append(analysis.verdict.replace("_", " "), VERDICT_STYLES[analysis.verdict])
     line.append(f"; written to {written}" if written is not None else "; there is no spec to write")
-    out.print(line)
+    put(out, line)
     for failure in analysis.failures:
-        out.print(Text(f"  {visible(failure)}", "red"))
+        put(out, Text(f"  {visible(failure)}", "red"))

@@ -23,7 +23,9 @@ def read_text(source: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        found = f"{source}: this is not text in UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
+        found = (
+            f"{source}: this is not text in UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
+        )
         raise UsageError(found) from error
 
 

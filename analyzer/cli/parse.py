@@ -27,7 +27,9 @@ PIECE: Final = 1 << 16
 @click.option("--stream", is_flag=True, help="Print deltas, one JSON object a line, as the text comes in.")
 @click.option("--tools", "tools_file", metavar="FILE", help="The tools that were declared, as JSON.")
 @click.option("--prompt", metavar="TEXT", help="The prompt's end, as the model saw it.")
-@click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="A variable the prompt was rendered with.")
+@click.option(
+    "--set", "settings", metavar="KEY=VALUE", multiple=True, help="A variable the prompt was rendered with."
+)
 @click.option(
     "--after",
     type=click.Choice(["user", "result"]),
@@ -43,9 +45,13 @@ PIECE: Final = 1 << 16
     show_default=True,
     help='What to do with calls; `text` and `drop` are for tool_choice "none".',
 )
-@click.option("--finish-reason", default="stop", show_default=True, help="Why generation ended: stop, length, ...")
 @click.option(
-    "--piece", type=click.IntRange(min=1), help="Feed the text in pieces of so many characters, as a server would."
+    "--finish-reason", default="stop", show_default=True, help="Why generation ended: stop, length, ..."
+)
+@click.option(
+    "--piece",
+    type=click.IntRange(min=1),
+    help="Feed the text in pieces of so many characters, as a server would.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the message together with all problems.")
 def command(

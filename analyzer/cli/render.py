@@ -19,12 +19,34 @@ if TYPE_CHECKING:
 
 @click.command("render")
 @click.argument("source")
-@click.option("--messages", "messages_file", metavar="FILE", required=True, help="Messages, or a request body; - reads standard input.")
+@click.option(
+    "--messages",
+    "messages_file",
+    metavar="FILE",
+    required=True,
+    help="Messages, or a request body; - reads standard input.",
+)
 @click.option("--tools", "tools_file", metavar="FILE", help="The tools to declare, as JSON.")
 @click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="A variable of the template.")
-@click.option("--generation-prompt/--no-generation-prompt", default=True, show_default=True, help="End with what opens the model's turn.")
-@click.option("--arguments", type=click.Choice(["as-given", "mapping", "text"]), default="as-given", show_default=True, help="The shape in which the template is given call arguments.")
-@click.option("--tokenizer", metavar="FOLDER", type=click.Path(exists=True, path_type=Path), help="Count tokens with this folder's tokenizer.")
+@click.option(
+    "--generation-prompt/--no-generation-prompt",
+    default=True,
+    show_default=True,
+    help="End with what opens the model's turn.",
+)
+@click.option(
+    "--arguments",
+    type=click.Choice(["as-given", "mapping", "text"]),
+    default="as-given",
+    show_default=True,
+    help="The shape in which the template is given call arguments.",
+)
+@click.option(
+    "--tokenizer",
+    metavar="FOLDER",
+    type=click.Path(exists=True, path_type=Path),
+    help="Count tokens with this folder's tokenizer.",
+)
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
 @click.option("--json", "as_json", is_flag=True, help="Print prompt and counts as JSON.")
 def command(
@@ -113,7 +135,10 @@ def _render(
     texts = []
     for outcome in outcomes:
         if isinstance(outcome, RenderFailure):
-            found = {"raised": "the template refuses this conversation", "syntax": "the template does not compile"}
+            found = {
+                "raised": "the template refuses this conversation",
+                "syntax": "the template does not compile",
+            }
             why = found.get(outcome.kind, f"the template cannot render this conversation ({outcome.kind})")
             raise TemplateError(f"{why}: {outcome.message}", source=template.name, line=outcome.line)
         texts.append(outcome.text)
@@ -142,5 +167,5 @@ def count_tokens(folder: Path, texts: Sequence[str]) -> list[int]:
         return [len(slow.encode(text, add_special_tokens=False)) for text in texts]
     except ImportError:
         raise missing from None
-    except Exception as error:  # noqa: BLE001  (loaders raise whatever they like for a damaged file)
+    except Exception as error:  # whatever a loader raises for a damaged file
         raise UsageError(f"{folder}: the tokenizer cannot be loaded: {error}") from error

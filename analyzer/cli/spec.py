@@ -21,38 +21,44 @@ def command() -> None:
 
 
 @command.command("check")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path)
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def check(files: tuple[Path, ...], as_json: bool) -> int:
     """Check that spec files are valid.
 
     Says file, line and path of the first mistake of each. Exits with 4 when one is not valid.
     """
-    from analyzer.errors import SpecError  # noqa: PLC0415
-    from analyzer.spec import load_spec  # noqa: PLC0415
-
-    outcomes: list[dict[str, object]] = []
-    status = 0
-    for file in files:
-        try:
-            spec = load_spec(file)
-        except SpecError as error:
-            status = error.exit_code
-            place = {"line": error.line, "path": error.path, "message": str(error)}
-            outcomes.append({"file": str(file), "valid": False, **place})
-        else:
-            verdict = spec.verification.verdict
-            outcomes.append({"file": str(file), "valid": True, "verdict": verdict})
+    outcomes = [_check(file) for file in files]
     if as_json:
         print_json(outcomes)
-        return status
+        return _status(outcomes)
     out = console()
     for outcome in outcomes:
         if outcome["valid"]:
             out.print(f"{outcome['file']}: valid, {str(outcome['verdict']).replace('_', ' ')}")
         else:
             click.echo(f"analyzer: {outcome['message']}", err=True)
-    return status
+    return _status(outcomes)
+
+
+def _check(file: Path) -> dict[str, object]:
+    from analyzer.errors import SpecError  # noqa: PLC0415
+    from analyzer.spec import load_spec  # noqa: PLC0415
+
+    try:
+        verdict = load_spec(file).verification.verdict
+    except SpecError as error:
+        place = {"line": error.line, "path": error.path, "message": str(error)}
+        return {"file": str(file), "valid": False, **place}
+    return {"file": str(file), "valid": True, "verdict": verdict}
+
+
+def _status(outcomes: list[dict[str, object]]) -> int:
+    from analyzer.errors import SpecError  # noqa: PLC0415
+
+    return 0 if all(outcome["valid"] for outcome in outcomes) else SpecError.exit_code
 
 
 @command.command("schema")

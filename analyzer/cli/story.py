@@ -41,10 +41,20 @@ def tell(
     assert spec is not None  # noqa: S101  (the caller's condition)
     lines = template.text.count("\n") + 1
     put(console, heading("1. A chat template"))
-    put(console, Text(f"   {template.origin}, {lines} lines of Jinja. It says how messages become a prompt, not how to parse a reply."))
+    put(
+        console,
+        Text(
+            f"   {template.origin}, {lines} lines of Jinja. It says how messages become a prompt, not how to parse a reply."
+        ),
+    )
     put(console, Text())
     put(console, heading("2. What rendering it shows"), legend())
-    put(console, Text(f"   {analysis.renders} renders with made-up values in every slot were compared; nothing about any model was looked up."))
+    put(
+        console,
+        Text(
+            f"   {analysis.renders} renders with made-up values in every slot were compared; nothing about any model was looked up."
+        ),
+    )
     for specimen in shown:
         put(console, Text(f"   {specimen.title}", "bold"))
         put(console, indented(specimen.painted(), 6))
@@ -56,14 +66,22 @@ def tell(
     put(console, heading("4. The proof"))
     found = spec.verification
     line = Text("   ").append(analysis.verdict.replace("_", " "), VERDICT_STYLES[analysis.verdict])
-    cells = f"{found.coverage.get('covered', 0)} of {found.coverage.get('total', 0)} cells of the coverage table"
-    line.append(f": {found.round_trips} conversations rendered and parsed back without a difference; {cells}.")
+    cells = (
+        f"{found.coverage.get('covered', 0)} of {found.coverage.get('total', 0)} cells of the coverage table"
+    )
+    line.append(
+        f": {found.round_trips} conversations rendered and parsed back without a difference; {cells}."
+    )
     put(console, line)
     put(console, Text())
     put(console, heading("5. A reply, parsed while it arrives"))
     for piece, events in steps[:STEPS_SHOWN]:
         if told := [word for event in events for word in _words(event)]:
-            put(console, Text("   ").append(f"{visible(repr(piece)) if piece else 'end':<14}", "dim") + Text("  ").join(told))
+            put(
+                console,
+                Text("   ").append(f"{visible(repr(piece)) if piece else 'end':<14}", "dim")
+                + Text("  ").join(told),
+            )
     put(console, Text())
     put(console, heading("6. The message"))
     put(console, indented(Text(visible(to_json(message.to_openai()))), 3))

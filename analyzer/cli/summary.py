@@ -162,7 +162,11 @@ def _layout(layout: Layout) -> Text:
 
 def _arguments(layout: Layout) -> Text:
     if isinstance(layout, JsonLayout):
-        where = "the value of the only key, the name" if layout.name == "key" else f"at {'.'.join(layout.arguments)}"
+        where = (
+            "the value of the only key, the name"
+            if layout.name == "key"
+            else f"at {'.'.join(layout.arguments)}"
+        )
         name = "" if layout.name == "key" else f", the name at {'.'.join(layout.name)}"
         return Text(f"{_CODECS[layout.arguments_codec]} {where}{name}")
     slot = next(part for part in layout.parts if isinstance(part, ArgumentsSlot))
@@ -204,7 +208,10 @@ def _ids(layout: Layout) -> Text:
 def _reasoning(segment: ReasoningSegment) -> Text:
     out = _around(segment.open, "reasoning", segment.close)
     fields = " or ".join(segment.fields)
-    out.append(f"; field {fields}, {segment.when.replace('_', ' ')}, kept {segment.kept.replace('_', ' ')}", "default")
+    out.append(
+        f"; field {fields}, {segment.when.replace('_', ' ')}, kept {segment.kept.replace('_', ' ')}",
+        "default",
+    )
     if segment.empty:
         out.append("; without any ", "default")
         out += literal(segment.empty)
@@ -216,11 +223,17 @@ def _results(results: Results) -> Text:
     written = [word for word in ("id", "name") if getattr(results, word) == "written"]
     grouping = results.grouping.replace("_", " ")
     role = f"role {results.role}" if results.role else "no role of their own"
-    return out.append(f"; {role}, {grouping}, {' and '.join(written) or 'neither id nor name'} written", "default")
+    return out.append(
+        f"; {role}, {grouping}, {' and '.join(written) or 'neither id nor name'} written", "default"
+    )
 
 
 def _wants(wanted: InputFacts) -> str:
-    words = [f"arguments as {wanted.arguments}", f"content as {wanted.content}", f"system message {wanted.system}"]
+    words = [
+        f"arguments as {wanted.arguments}",
+        f"content as {wanted.content}",
+        f"system message {wanted.system}",
+    ]
     if wanted.ids:
         words.append(f"ids like {wanted.ids}")
     if not wanted.parallel_calls:
@@ -229,5 +242,3 @@ def _wants(wanted: InputFacts) -> str:
     if wanted.mutable:
         words.append("to change its own input")
     return ", ".join(words)
-
-

@@ -13,7 +13,9 @@ from analyzer.cli.output import console, print_json, visible
 @click.command("verify")
 @click.argument("spec_file", metavar="SPEC", type=click.Path(dir_okay=False))
 @click.argument("source")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the spec with its verdict.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the spec with its verdict."
+)
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Where the conversations come from.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verification as JSON.")
@@ -31,6 +33,7 @@ def command(
 
     Exits with 1 when the verdict is `failed`.
     """
+    from analyzer.analysis import with_stand_ins  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415
     from analyzer.spec import dump, load_spec  # noqa: PLC0415
     from analyzer.spec.document import to_data  # noqa: PLC0415
@@ -38,7 +41,7 @@ def command(
     from analyzer.verify import verified  # noqa: PLC0415
 
     spec = load_spec(Path(spec_file))
-    template = pick(load_templates(source), variant)
+    template = with_stand_ins(pick(load_templates(source), variant))
     other = bool(spec.template.sha256) and spec.template.sha256 != template.sha256
     with RenderWorker() as renderer:
         spec = verified(spec, template, renderer, seed)
@@ -56,18 +59,18 @@ def command(
 def _print(name: str, spec: Any, *, other: bool) -> None:
     from rich.text import Text  # noqa: PLC0415
 
-    from analyzer.cli.paint import VERDICT_STYLES  # noqa: PLC0415
+    from analyzer.cli.paint import VERDICT_STYLES, put  # noqa: PLC0415
 
     out = console()
     found = spec.verification
     line = Text(f"{visible(name)}: ").append(found.verdict.replace("_", " "), VERDICT_STYLES[found.verdict])
     line.append(f" ({found.round_trips} round trips, seed {found.seed})", "dim")
-    out.print(line)
+    put(out, line)
     if other:
-        out.print(Text("  the spec was inferred from another template than this one", "yellow"))
+        put(out, Text("  the spec was inferred from another template than this one", "yellow"))
     for failure in found.failures:
-        out.print(Text(f"  ✗ {visible(failure)}", "red"))
+        put(out, Text(f"  ✗ {visible(failure)}", "red"))
     for defect in spec.defects:
-        out.print(Text(f"  defect of the template, {defect.kind}: {visible(defect.message)}", "yellow"))
+        put(out, Text(f"  defect of the template, {defect.kind}: {visible(defect.message)}", "yellow"))
     for field in found.unproven:
-        out.print(Text(f"  not proven: {visible(field)}", "dim"))
+        put(out, Text(f"  not proven: {visible(field)}", "dim"))

@@ -59,7 +59,9 @@ class Lane:
             else f"the process died with status {status}"
         )
         spent = round(time.monotonic() - started, 3)
-        return Result(task["name"], task["sha256"], "crashed", True, failures=(found,), seconds=spent)
+        return Result(
+            task["name"], task["sha256"], "crashed", renders_calls=True, failures=(found,), seconds=spent
+        )
 
     def stop(self) -> None:
         """End the process and all it started."""
@@ -123,10 +125,12 @@ def check_template(
         analysis = analyze(template, renderer=worker, seed=seed)
     except AnalyzerError as error:
         spent = round(time.perf_counter() - started, 3)
-        shown = False
-        return Result(template.name, template.sha256, "refused", shown, failures=(str(error),), seconds=spent)
+        failures = (str(error),)
+        return Result(
+            template.name, template.sha256, "refused", renders_calls=False, failures=failures, seconds=spent
+        )
     shown_from = time.perf_counter()
-    shown = renders_calls(template, worker)
+    shown = renders_calls(analysis.template, worker)
     ended = time.perf_counter()
     spec = analysis.spec
     return Result(
@@ -169,7 +173,7 @@ def _bug(template: Template, error: Exception) -> Result:
         trace = trace.tb_next
     place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else "?"  # noqa: PTH119
     found = f"a bug: {type(error).__name__} at {place}: {str(error)[:_MESSAGE]}"
-    return Result(template.name, template.sha256, "crashed", True, failures=(found,))
+    return Result(template.name, template.sha256, "crashed", renders_calls=True, failures=(found,))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from analyzer.render import Rendered, Renderer, RenderFailure, RenderRequest
 from analyzer.template import Template
@@ -42,13 +42,13 @@ def renders_calls(template: Template, renderer: Renderer) -> bool:
     """Tell whether the template writes a tool call into the prompt."""
     for mutable in (False, True):
         shapes = list(_shapes())
-        chats = [_chat(*shape, with_call=True) for shape in shapes]
+        chats = [_chat(shape, with_call=True) for shape in shapes]
         outcomes = renderer.render(
             template.text, [_request(template, chat) for chat in chats], mutable=mutable
         )
         for shape, outcome in zip(shapes, outcomes, strict=True):
             if isinstance(outcome, Rendered) and _shows(outcome.text):
-                bare = _request(template, _chat(*shape, with_call=False))
+                bare = _request(template, _chat(shape, with_call=False))
                 (without,) = renderer.render(template.text, [bare], mutable=mutable)
                 if isinstance(without, RenderFailure) or not _shows(without.text):
                     return True
@@ -57,32 +57,36 @@ def renders_calls(template: Template, renderer: Renderer) -> bool:
     return False
 
 
-def _shapes() -> Iterator[tuple[Any, bool, bool, bool]]:
-    """The content beside the call, arguments as text, a system message, content in parts."""
-    yield from itertools.product(_EMPTY, (False, True), (False, True), (False, True))
+class _Shape(NamedTuple):
+    content: Any
+    """What stands beside the call."""
+    as_text: bool
+    """The arguments as JSON text."""
+    system: bool
+    """A system message in front."""
+    parts: bool
+    """Contents as lists of parts."""
 
 
-def _chat(
-    empty: Any,
-    as_text: bool,
-    system: bool,
-    parts: bool,
-    *,
-    with_call: bool,  # noqa: FBT001  (one shape)
-) -> list[dict[str, Any]]:
+def _shapes() -> Iterator[_Shape]:
+    for values in itertools.product(_EMPTY, (False, True), (False, True), (False, True)):
+        yield _Shape(*values)
+
+
+def _chat(shape: _Shape, *, with_call: bool) -> list[dict[str, Any]]:
     call = {
         "id": _ID,
         "type": "function",
-        "function": {"name": _NAME, "arguments": json.dumps(_ARGUMENTS) if as_text else _ARGUMENTS},
+        "function": {"name": _NAME, "arguments": json.dumps(_ARGUMENTS) if shape.as_text else _ARGUMENTS},
     }
     chat: list[dict[str, Any]] = [{"role": "user", "content": _USER}]
-    if system:
+    if shape.system:
         chat.insert(0, {"role": "system", "content": "Be brief."})
-    answer: dict[str, Any] = {"role": "assistant", "content": empty}
+    answer: dict[str, Any] = {"role": "assistant", "content": shape.content}
     if with_call:
         answer["tool_calls"] = [call]
     chat.append(answer)
-    if parts:
+    if shape.parts:
         for message in chat:
             if message["content"]:
                 message["content"] = [{"type": "text", "text": message["content"]}]

@@ -1,0 +1,207 @@
+"""`analyzer explain`: every finding with the comparison and the renders that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from analyzer.cli.output import console, print_json, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from analyzer.analysis import Analysis
+    from analyzer.cli.renders import Shown
+    from analyzer.spec.model import Evidence, Spec
+
+
+@click.command("explain")
+@click.argument("source")
+@click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
+@click.option("--only", metavar="LETTER", help="Only the comparisons with this letter, such as C or R.")
+@click.option("--json", "as_json", is_flag=True, help="Print findings, evidence and renders as JSON.")
+def command(source: str, variant: str | None, only: str | None, as_json: bool) -> None:
+    """Explain what is inferred from a template, and from what.
+
+    Goes through the numbered comparisons: what is compared, what that shows, and the renders, with the made-up values
+    in colours.
+
+    \b
+    Examples:
+      analyzer explain chat_template.jinja
+      analyzer explain model/ --only C
+      analyzer explain model/ --json | jq .findings
+    """
+    from analyzer.analysis import analyze  # noqa: PLC0415
+    from analyzer.cli.comparisons import FAMILIES, comparisons  # noqa: PLC0415
+    from analyzer.cli.renders import renders  # noqa: PLC0415
+    from analyzer.render import RenderWorker  # noqa: PLC0415
+
+    letters = [family.letter for family in FAMILIES]
+    if only is not None and only not in letters:
+        raise click.BadParameter(f"there are {', '.join(letters)}", param_hint="'--only'")
+    with RenderWorker() as renderer:
+        analysis = analyze(source, variant=variant, renderer=renderer, verify=False)
+        spec = analysis.spec
+        wanted = [name for family in FAMILIES for name in family.variants]
+        if spec is not None:
+            wanted += [name for found in spec.evidence.values() for one in found for name in one.variants]
+        shown = renders(spec, analysis.template, renderer, _known(wanted)) if spec is not None else {}
+    if as_json:
+        print_json(_json(analysis, shown, comparisons()))
+        return
+    _print(console(), analysis, shown, only)
+
+
+def _known(names: list[str]) -> list[str]:
+    """The variants that the probe can make; evidence may name others, in words."""
+    from analyzer.observe.variants import BASIC, FOLLOWED  # noqa: PLC0415
+
+    return [name for name in names if name in BASIC or name in FOLLOWED]
+
+
+def _json(analysis: Analysis, shown: dict[str, Shown], numbers: dict[str, str]) -> dict[str, Any]:
+    from analyzer.spec.document import to_data  # noqa: PLC0415
+
+    spec = analysis.spec
+    findings = [] if spec is None else [{"path": path, **to_data(one)} for path, one in _evidence(spec)]
+    return {
+        "template": {"name": analysis.template.name, "sha256": analysis.template.sha256},
+        "comparisons": numbers,
+        "findings": findings,
+        "facts": [] if spec is None else [{"subject": label, "found": text} for label, text in _facts(spec)],
+        "renders": {
+            name: {"text": one.text, "needles": [asdict(n) for n in one.needles]}
+            for name, one in shown.items()
+        },
+        "refusals": [asdict(note) for note in analysis.notes],
+    }
+
+
+def _facts(spec: Spec) -> Iterator[tuple[str, str]]:
+    from analyzer.cli.summary import facts  # noqa: PLC0415
+
+    for label, text in facts(spec):
+        yield label, text.plain
+
+
+def _evidence(spec: Spec) -> Iterator[tuple[str, Evidence]]:
+    for path, found in spec.evidence.items():
+        for one in found:
+            yield path, one
+
+
+def _print(out: Console, analysis: Analysis, shown: dict[str, Shown], only: str | None) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
+    from analyzer.cli.comparisons import FAMILIES, comparisons  # noqa: PLC0415
+    from analyzer.cli.paint import heading, indented, put, row  # noqa: PLC0415
+    from analyzer.cli.renders import NEEDLE_STYLES  # noqa: PLC0415
+    from analyzer.cli.summary import facts  # noqa: PLC0415
+
+    spec = analysis.spec
+    put(
+        out,
+        Text(visible(analysis.template.name), "bold"),
+        Text(f"sha256 {analysis.template.sha256[:12]}", "dim"),
+    )
+    legend = Text("made-up values: ", "dim")
+    for kind, style in NEEDLE_STYLES.items():
+        legend.append(kind, style).append(" ")
+    put(out, legend)
+    for family in FAMILIES:
+        if only is not None and family.letter != only:
+            continue
+        put(out)
+        put(out, heading(f"{family.letter}  {family.subject}"))
+        for number, words in comparisons().items():
+            if number[0] == family.letter:
+                put(out, Text(f"  {number}  ", "bold").append(words, "dim"))
+        if spec is not None:
+            for label, text in facts(spec):
+                if label in family.facts:
+                    put(out, row(label, text, 4))
+            _print_evidence(out, spec, family.letter)
+        for name in family.variants:
+            if name in shown:
+                put(out, Text(f"    {name}  ", "bold").append(describe(name), "dim"))
+                put(out, indented(shown[name].painted(markers(spec)), 8))
+    refused = [note for note in analysis.notes if only is None or note.subject.startswith(only)]
+    if refused:
+        put(out)
+        put(out, heading("What the template refuses"))
+    for note in refused:
+        times = f" ({note.times} times)" if note.times > 1 else ""
+        put(
+            out,
+            Text(f"  {note.subject}  ", "bold").append(
+                f"{note.kind}: {visible(note.message)}{times}", "default"
+            ),
+        )
+
+
+def _print_evidence(out: Console, spec: Spec, letter: str) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
+    from analyzer.cli.paint import put  # noqa: PLC0415
+
+    for path, one in _evidence(spec):
+        if not one.comparison.startswith(letter):
+            continue
+        line = (
+            Text(f"    {one.comparison}  ", "bold")
+            .append(path, "cyan")
+            .append(f": {visible(one.found)}", "default")
+        )
+        line.append(f"  from {', '.join(one.variants)}" if one.variants else "", "dim")
+        line.append("  described, not rendered" if one.described else "", "yellow")
+        line.append(f"  {visible(one.note)}" if one.note else "", "dim")
+        put(out, line)
+
+
+def markers(spec: Spec | None) -> list[str]:
+    """The literals of a spec, longest first."""
+    from analyzer.spec.document import to_data  # noqa: PLC0415
+
+    found: set[str] = set()
+
+    def walk(value: Any) -> None:
+        if isinstance(value, dict):
+            for key, item in value.items():
+                if key in ("open", "close", "literal", "header", "separator", "empty") and isinstance(
+                    item, str
+                ):
+                    found.add(item.strip())
+                elif key in ("parts", "item"):
+                    found.update(part.strip() for part in item if isinstance(part, str))
+                    walk([part for part in item if isinstance(part, dict)])
+                else:
+                    walk(item)
+        elif isinstance(value, list):
+            for item in value:
+                walk(item)
+
+    if spec is not None:
+        walk(to_data(spec.model_copy(update={"defects": (), "evidence": {}, "overlays": ()})))
+    return sorted((text for text in found if len(text) > 1), key=len, reverse=True)
+
+
+def describe(variant: str) -> str:
+    """A variant's name in words."""
+    first, *rest = variant.split("+")
+    words = {"base": "the conversation before the turn", "user": "a user message", "t": "a turn of text"}
+    text = (
+        words.get(first)
+        or f"{first[1]} call{'s' * (first[1] != '1')} with {first[3]} argument{'s' * (first[3] != '1')} each"
+    )
+    more = {
+        "t": "text beside the calls",
+        "r": "results and an answer",
+        "R": "results",
+        "u": "a user message after it",
+        "p": "the generation prompt",
+    }
+    return ", ".join([text, *(more.get(word, word) for word in rest)])
