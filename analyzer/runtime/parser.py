@@ -279,11 +279,12 @@ class Parser:
         self.memo = {}
         arm(self)
         out = self._out
-        if out:
-            if self._sink is out:
-                self._out = self._sink = []
-            else:
-                self._out = []
+        if not out:
+            return []
+        if self._sink is out:
+            self._out = self._sink = []
+        else:
+            self._out = []
         return out
 
     def _run(self, *, final: bool) -> None:
@@ -692,33 +693,23 @@ class Parser:
 
     def _enter(self, attempt: Any, mark: Mark | None) -> None:
         self._attempts = []
-        home = self._home
+        at = self.pos + self._enter_at
+        attempt.cur -= self._enter_at
+        self._enter_at = 0
         if self._where_enter == SECTION:
-            self._junk(self.pos + self._enter_at)
-        if home == REASONING and self._draft is None:
-            self.markup(self.pos + self._enter_at)
+            self._junk(at)
+        else:
+            self.markup(at)
+        if self._home == REASONING and self._draft is None:
             self._draft = []
             self._draft_saved = (self._index, self._complete)
             self._sink = self._draft
             self._draft_record = Record(self.offset)
-            self._enter_at = 0
-        else:
-            skipped = self._enter_at
-            self._mode = TEXT
-            self.markup(self.pos + self._enter_at)
-            attempt.cur -= skipped
-            self._enter_at = 0
-            skipped = 0
         if isinstance(attempt, SectionOpening):
-            if self._where_enter <= REASONING and self._draft is not None and attempt.cur:
-                pass
-            end = self.pos + attempt.cur if self._enter_at == 0 else self.pos
             self._mode = SECTION
             self._section = True
             self._bare_section = attempt.bare
-            self.markup(min(end, len(self.buf)))
-            if attempt.bare:
-                pass
+            self.markup(self.pos + attempt.cur)
             self._scan = self.pos
             return
         call: Call = attempt
@@ -936,7 +927,8 @@ class Parser:
         """Inside the section, where only calls, separators and the closer belong."""
         compiled = self.compiled
         buf = self.buf
-        if self._scan <= self.pos:
+        junk = self._record is not None
+        if not junk and self._scan <= self.pos:
             at = white_end(buf, self.pos)
             if at > self.pos:
                 self.markup(at)
@@ -945,9 +937,10 @@ class Parser:
         size = len(buf)
         if pos == size:
             if final:
+                self._junk(pos)
                 self._section_unclosed()
             return False
-        if self._scan == pos:
+        if self._scan == pos and not junk:
             if self._bare_section and buf[pos] != "{":
                 self._bare_section = self._section = False
                 self._after_section(pos)
@@ -960,6 +953,11 @@ class Parser:
         where, token = mode.watch.seek(buf, self._scan, final, self.memo)
         self.scanned += where - self._scan + len(token)
         if not token:
+            if where > pos:
+                if not junk:
+                    self._record = Record(self.offset, self.options.raw_limit)
+                    self._record.settle()
+                self.pos = where
             self._scan = where
             if final:
                 self._junk(size)
@@ -1038,15 +1036,20 @@ class Parser:
 
     def _junk(self, end: int) -> None:
         """Text in the section that is no call."""
-        pos = self.pos
-        if end > pos:
-            raw = self.buf[pos:end]
-            start = self.base + pos
-            self.pos = end
-            if raw.strip():
-                self._problem("unexpected_text", "", raw, start, start + len(raw))
-            else:
-                self._sink.append(Markup(raw, start, start + len(raw)))
+        record = self._record
+        if record is None:
+            if end == self.pos:
+                return
+            record = Record(self.offset, self.options.raw_limit)
+            record.settle()
+        self.pos = end
+        self._record = None
+        raw = record.text(self)
+        start = max(record.start, 0)
+        if raw.strip():
+            self._problem("unexpected_text", "", raw, start, self.offset)
+        elif raw:
+            self._sink.append(Markup(raw, start, self.offset))
 
     def _step_skip(self, final: bool) -> bool:
         """Look for where a broken call's text ends."""
@@ -1148,6 +1151,9 @@ def _primed(parser: Parser, spec: Spec, text: str) -> Parser:
         start._sink = start._draft
     start.scanned = 0
     start._spoken = False
+    if start._mode == TEXT:
+        start._at_start = True
+        start._plain = None
     return start
 
 

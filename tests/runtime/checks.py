@@ -20,7 +20,9 @@ def tool(name: str, properties: dict[str, Any] | None = None, **more: Any) -> To
 WEATHER = tool("get_weather", {"city": "string", "days": "integer"})
 
 
-def run(spec: Spec, chunks: Iterable[str], tools: Sequence[Tool] | None = None, finish: str = "stop", **more: Any) -> list[Event]:
+def run(
+    spec: Spec, chunks: Iterable[str], tools: Sequence[Tool] | None = None, finish: str = "stop", **more: Any
+) -> list[Event]:
     """Feed the chunks, finish, return all events."""
     parser = Parser(spec, tools, more.pop("options", Options()), **more)
     events: list[Event] = []
@@ -62,7 +64,9 @@ def check_calls(events: Sequence[Event]) -> None:
     assert open_index is None
 
 
-def check_all_splits(spec: Spec, text: str, tools: Sequence[Tool] | None = None, finish: str = "stop", **more: Any) -> list[Event]:
+def check_all_splits(
+    spec: Spec, text: str, tools: Sequence[Tool] | None = None, finish: str = "stop", **more: Any
+) -> list[Event]:
     """Parse whole, character by character and at every split: all the same; return the coalesced events."""
     whole = run(spec, [text], tools, finish, **dict(more))
     check_spans(whole, len(text))

@@ -14,7 +14,9 @@ from tests.runtime.checks import check_all_splits, run, tool
 from tests.runtime.specs import spec
 
 HERE = Path(__file__).parent / "cases"
-LEDGER = {entry["id"]: entry["reason"] for entry in yaml.safe_load((HERE / "ledger.yaml").read_text("utf-8")) or []}
+LEDGER = {
+    entry["id"]: entry["reason"] for entry in yaml.safe_load((HERE / "ledger.yaml").read_text("utf-8")) or []
+}
 CASES = [
     pytest.param(case, id=f"{path.stem}: {case['id']}")
     for path in sorted(HERE.glob("*.yaml"))
