@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.corpus import SyncProgress, default_folder, is_synced, load_corpus, load_lock, sync
+from analyzer.corpus.index import index_url
 from analyzer.corpus.lock import Archive, Lock, LockedTemplate
 from analyzer.errors import TemplateError, UsageError
 
@@ -251,6 +252,21 @@ def test_no_network_is_a_usage_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     with pytest.raises(UsageError, match=r"http://127\.0\.0\.1:9/simple/one/ cannot be fetched"):
         sync(tmp_path, "core", lock=LOCK)
+
+
+def test_the_index_is_the_one_that_pip_is_set_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable comes before the configuration file; without either, the public index is asked."""
+    pytest.importorskip("pip", reason="pip is not installed")
+    monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    assert "https://pypi.org/simple" == index_url()
+
+    (tmp_path / "pip.conf").write_text("[global]\nindex-url = https://mirror/simple/\n", encoding="utf-8")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    assert "https://mirror/simple" == index_url()
+
+    monkeypatch.setenv("PIP_INDEX_URL", "https://other/simple")
+    assert "https://other/simple" == index_url()
 
 
 @pytest.mark.parametrize("url", ["file:///etc", "ftp://host/simple"])
