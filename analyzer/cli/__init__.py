@@ -1,5 +1,5 @@
 """The command line: one command a file, loaded when it is called."""
 
-from analyzer.cli.app import app, main
+from analyzer.cli.app import main
 
-__all__ = ["app", "main"]
+__all__ = ["main"]

@@ -19,11 +19,19 @@ WIDTH: Final = 110
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+class _Console(Console):
+    """A console that leaves a broken pipe to the command group."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise: the group ends the process quietly."""
+        raise BrokenPipeError
+
+
 def console(*, stderr: bool = False) -> Console:
     """The console for readable output: colours as `--color` says, else on a terminal without NO_COLOR."""
     context = click.get_current_context(silent=True)
     choice = (context.obj or {}).get("color", "auto") if context is not None else "auto"
-    made = Console(
+    made = _Console(
         stderr=stderr,
         highlight=False,
         emoji=False,

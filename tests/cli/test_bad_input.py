@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from analyzer.cli.app import EXIT_CODES
+from tests.cli.conftest import ROOT, TEMPLATE, Invoke
+
+COMMAND = [sys.executable, "-c", "from analyzer.cli import main; main()"]
+SECONDS = 30.0
+"""No mistake may cost more time than this, on a busy machine too."""
+
+
+def check(result: Result, code: int, *words: str) -> None:
+    """The command ended with the code, and one paragraph on standard error that holds the words."""
+    assert code == result.exit_code, result.output
+    assert "Traceback" not in result.output
+    for word in words:
+        assert word in result.stderr
+    complaints = [line for line in result.stderr.splitlines() if line.startswith("analyzer: ")]
+    assert 1 == len(complaints), result.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder to write to."""
+    made = tmp_path / "out"
+    made.mkdir()
+    return made
+
+
+BAD_TEMPLATES = {
+    "syntax": ("{% for m in messages %}\n{{ m.content }}", ("does not compile", "line 2")),
+    "endless": (
+        "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}",
+        ("timeout",),
+    ),
+    "gigabyte": ("{% for a in range(99999) %}{{ 'x' * 10000 }}{% endfor %}", ("output",)),
+    "huge_string": ("{{ 'x' * 1000000000 }}", ("given up",)),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TEMPLATES)
+@pytest.mark.parametrize("command", ["infer", "explain"])
+def test_bad_templates(invoke: Invoke, tmp_path: Path, folder: Path, name: str, command: str) -> None:
+    """A template that does not compile, or has to be stopped, is one paragraph and exit code 3; nothing is written."""
+    source, words = BAD_TEMPLATES[name]
+    file = tmp_path / "bad.jinja"
+    file.write_text(source, encoding="utf-8")
+    started = time.monotonic()
+    more = ("-o", folder / "spec.yaml") if command == "infer" else ()
+    result = invoke(command, file, *more)
+
+    check(result, 3, "bad", *words)
+    assert time.monotonic() - started < SECONDS
+    assert [] == list(folder.iterdir())
+
+
+def test_binary_template(invoke: Invoke, tmp_path: Path) -> None:
+    """A binary file is no template."""
+    file = tmp_path / "model.jinja"
+    file.write_bytes(b"\x7fELF\x00\xff\xfe" * 100)
+
+    check(invoke("infer", file), 3, "model.jinja")
+
+
+def test_missing_template(invoke: Invoke, tmp_path: Path) -> None:
+    """A file that is not there is named."""
+    check(invoke("infer", tmp_path / "nothing.jinja"), 3, "nothing.jinja")
+
+
+BAD_SPECS = {
+    "misspelt": (b"format_version: 1\nturn: {segmints: []}\n", ("line 2", "segmints")),
+    "duplicate": (
+        b"format_version: 1\nturn:\n  header: a\n  header: b\n  segments: []\n",
+        ("line 4", "header"),
+    ),
+    "version": (b"format_version: 99\nturn: {segments: []}\n", ("line 1", "99")),
+    "binary": (b"\x00\x01\xff\xfe" * 64, ("spec.yaml",)),
+    "nothing": (b"", ("spec.yaml",)),
+}
+
+
+@pytest.mark.parametrize("name", BAD_SPECS)
+@pytest.mark.parametrize("command", ["parse", "verify", "spec check"])
+def test_bad_specs(invoke: Invoke, tmp_path: Path, folder: Path, name: str, command: str) -> None:
+    """A spec that is not valid is one paragraph with file, line and path, and exit code 4; nothing is written."""
+    text, words = BAD_SPECS[name]
+    file = tmp_path / "spec.yaml"
+    file.write_bytes(text)
+    more = {"parse": (), "verify": (TEMPLATE, "-o", folder / "out.yaml"), "spec check": ()}[command]
+    result = invoke(*command.split(), file, *more, stdin="Hello")
+
+    check(result, 4, "spec.yaml", *words)
+    assert [] == list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[{", ("messages.json, line 1", "not JSON")),
+        ("{}", ("no messages",)),
+        ("[1]", ("no messages",)),
+    ],
+)
+def test_bad_messages(invoke: Invoke, tmp_path: Path, content: str, words: tuple[str, ...]) -> None:
+    """Messages that are none are said so, with what is expected."""
+    file = tmp_path / "messages.json"
+    file.write_text(content, encoding="utf-8")
+
+    check(invoke("render", TEMPLATE, "--messages", file), 2, *words)
+
+
+def test_bad_tools_and_settings(invoke: Invoke, spec_file: Path, tmp_path: Path) -> None:
+    """Tools without a name, assignments without a key, variables that no prompt depends on."""
+    file = tmp_path / "tools.json"
+    file.write_text('[{"type": "function", "function": {}}]', encoding="utf-8")
+
+    check(invoke("parse", spec_file, "--tools", file, stdin=""), 2, "no tool")
+    check(invoke("parse", spec_file, "--set", "=3", stdin=""), 2, "KEY=VALUE")
+    check(invoke("parse", spec_file, "--set", "enable_thinkng=false", stdin=""), 2, "enable_thinking")
+
+
+def test_model_text_in_another_encoding(invoke: Invoke, spec_file: Path) -> None:
+    """Text that is not UTF-8 is refused."""
+    check(invoke("parse", spec_file, stdin=b"caf\xe9"), 2, "UTF-8")
+
+
+def test_refused_conversation_says_so(invoke: Invoke, tmp_path: Path) -> None:
+    """What a template raises is told in its own words, and cannot drive the terminal."""
+    template, messages = tmp_path / "t.jinja", tmp_path / "m.json"
+    template.write_text("{{ raise_exception('no \x1b[31m tools here') }}", encoding="utf-8")
+    messages.write_text(json.dumps([{"role": "user", "content": "a"}]), encoding="utf-8")
+    result = invoke("render", template, "--messages", messages)
+
+    check(result, 3, "refuses this conversation", "tools here")
+    assert "\x1b" not in result.stderr
+
+
+def test_output_folder_is_checked_first(invoke: Invoke, tmp_path: Path) -> None:
+    """A folder that is not there is a usage error before any work is done."""
+    result = invoke("infer", TEMPLATE, "-o", tmp_path / "no" / "spec.yaml")
+
+    assert 2 == result.exit_code
+    assert "there is no folder" in result.stderr
+
+
+def test_a_bug_is_one_paragraph_unless_debugging(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unexpected exception is told as a bug; `--debug` shows the traceback."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("boom")
+
+    monkeypatch.setattr("analyzer.analysis.analyze", broken)
+    result = invoke("infer", TEMPLATE)
+    check(result, 70, "bug", "boom")
+    assert "Traceback" in invoke("infer", TEMPLATE, "--debug").stderr
+
+
+def test_exit_codes_are_those_of_the_errors() -> None:
+    """The documented exit codes are the ones that the exceptions carry."""
+    from analyzer import errors  # noqa: PLC0415
+
+    carried = {errors.UsageError, errors.TemplateError, errors.SpecError, errors.ExportError}
+    assert {error.exit_code for error in carried} <= set(EXIT_CODES)
+
+
+def test_interrupt_is_clean(tmp_path: Path) -> None:
+    """Ctrl-C ends with 130 and one line, and leaves nothing behind."""
+    file = tmp_path / "endless.jinja"
+    file.write_text(
+        "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}", encoding="utf-8"
+    )
+    process = subprocess.Popen(
+        [*COMMAND, "infer", str(file), "-o", str(tmp_path / "spec.yaml")],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=SECONDS)
+
+    assert 130 == process.returncode, stderr
+    assert "Traceback" not in stderr
+    assert [file] == list(tmp_path.iterdir())
+
+
+def test_a_closed_pipe_is_quiet(spec_file: Path) -> None:
+    """A reader that goes away causes no noise."""
+    read, write = os.pipe()
+    os.close(read)
+    result = subprocess.run(
+        [*COMMAND, "infer", str(TEMPLATE), "--no-verify"],
+        cwd=ROOT,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    os.close(write)
+
+    assert 141 == result.returncode
+    assert "" == result.stderr
+    assert spec_file.exists()
