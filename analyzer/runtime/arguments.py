@@ -31,16 +31,6 @@ def scanner_for(codec: Any, parser: Parser, *, container: bool = False) -> Scann
     return JsonScanner(lenient=options.control_characters, escapes=options.invalid_escapes)
 
 
-def done(scanner: Scanner) -> bool:
-    """True when the value is whole."""
-    return scanner.state == (json_scan.DONE if isinstance(scanner, JsonScanner) else 7)
-
-
-def broken(scanner: Scanner) -> bool:
-    """True when the value cannot be read."""
-    return scanner.state == (json_scan.BROKEN if isinstance(scanner, JsonScanner) else 8)
-
-
 class ArgumentValue:
     """Arguments as one value."""
 
@@ -72,15 +62,15 @@ class ArgumentValue:
         scanner = self.scanner
         buf = parser.buf
         at = parser.pos
-        end = scanner.scan(buf, at) if isinstance(scanner, JsonScanner) else scanner.scan(buf, at, final)
+        end = scanner.scan(buf, at, final) if scanner.open else at
         parser.scanned += end - at
         text = "".join(scanner.out)
         scanner.out.clear()
         if end > at or text:
             parser.arguments(text, end)
-        if broken(scanner):
+        if scanner.broken:
             return FAIL
-        if done(scanner):
+        if scanner.done:
             report(scanner, self.call, "")
             return OK
         return FAIL if final else MORE
@@ -541,8 +531,8 @@ class ArgumentItems:
         assert scanner is not None  # noqa: S101 - the caller has looked
         buf = parser.buf
         at = parser.pos
-        if not done(scanner):
-            end = scanner.scan(buf, at) if isinstance(scanner, JsonScanner) else scanner.scan(buf, at, final)
+        if scanner.open:
+            end = scanner.scan(buf, at, final)
             parser.scanned += end - at
             text = "".join(scanner.out)
             scanner.out.clear()
@@ -550,15 +540,15 @@ class ArgumentItems:
                 parser.arguments(text, end)
             if (
                 isinstance(scanner, JsonScanner)
-                and not done(scanner)
+                and not scanner.done
                 and (final or scanner.state == json_scan.NUMBER)
             ):
                 at = parser.pos
                 if final:
                     scanner.finish()
-            if broken(scanner):
+            if scanner.broken:
                 return FAIL
-            if not done(scanner):
+            if not scanner.done:
                 return FAIL if final else MORE
         for kind, step in self.arguments.post:
             if kind == LITERAL and step.core:

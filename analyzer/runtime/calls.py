@@ -293,15 +293,11 @@ class JsonCall(Call):
         scanner = self._scanner
         buf = parser.buf
         at = parser.pos
-        if isinstance(scanner, JsonScanner):
-            end = scanner.scan(buf, at)
-        else:
-            end = scanner.scan(buf, at, final)
+        end = scanner.scan(buf, at, final) if scanner.open else at
         parser.scanned += end - at
         role = self._role
-        state = scanner.state
-        done = state == (json_scan.DONE if isinstance(scanner, JsonScanner) else 7)
-        broken = not done and state == (json_scan.BROKEN if isinstance(scanner, JsonScanner) else 8)
+        done = scanner.done
+        broken = scanner.broken
         pieces = scanner.out
         if role == "arguments":
             if self._json_text is None:
@@ -430,18 +426,12 @@ class JsonCall(Call):
         return "" if scanner is None else scanner.held
 
     @property
-    def in_plain_arguments(self) -> bool:
-        """True inside a string of the arguments that passes through unchanged."""
-        scanner = self._scanner
-        return (
-            self._role == "arguments"
-            and isinstance(scanner, JsonScanner)
-            and scanner.in_plain_string
-            and self._json_text is None
-        )
-
-
-_SHORT: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
+    def direct(self) -> JsonScanner | LiteralScanner | None:
+        """The scanner that may be fed with new text at once, None when something else has to look at it."""
+        if self._role == "arguments" and self._json_text is None:
+            scanner: JsonScanner | LiteralScanner | None = self._scanner
+            return scanner
+        return None
 
 
 def _unescape(text: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from analyzer.runtime.arguments import ArgumentItems, ArgumentValue
 from analyzer.runtime.calls import Call, JsonCall
@@ -16,18 +14,12 @@ from analyzer.runtime.sequence import SequenceCall
 if TYPE_CHECKING:
     from analyzer.runtime.parser import Parser
 
-_json_hot = re.compile(r'["\\\x00-\x1f]').search
 _TEXT, _REASONING, _CALL = 0, 1, 3
-
-
-@lru_cache(maxsize=64)
-def _hot(chars: str) -> Any:
-    return re.compile(f"[{re.escape(chars)}\x00-\x1f]").search
 
 
 def arm(parser: Parser) -> None:
     """Set the parser's fast path for its present state, or none."""
-    parser._plain = None
+    parser._plain = parser._direct = None
     if parser.buf or parser._hold is not None or parser._draft is not None:
         return
     mode = parser._mode
@@ -46,29 +38,28 @@ def arm(parser: Parser) -> None:
             )
     elif mode == _CALL and parser._call is not None and parser._call.committed:
         if parser.options.max_call_chars is None:
-            plain = _call_hot(parser._call)
-            if plain is not None:
-                parser._plain = plain
-                parser._make = ArgumentsDelta
+            _arm_call(parser, parser._call)
 
 
-def _call_hot(call: Call) -> Any:
+def _arm_call(parser: Parser, call: Call) -> None:
+    scanner: JsonScanner | LiteralScanner | None = None
     if isinstance(call, JsonCall):
-        return _json_hot if call.in_plain_arguments else None
-    if isinstance(call, SequenceCall):
+        scanner = call.direct
+    elif isinstance(call, SequenceCall):
         arguments = call.arguments
-        if isinstance(arguments, ArgumentValue):
-            return _scanner_hot(arguments.scanner)
-        if isinstance(arguments, ArgumentItems):
-            if arguments.value is not None:
-                return arguments.value.watch.hot if arguments.value.streams else None
-            return _scanner_hot(arguments.scanner)
-    return None
-
-
-def _scanner_hot(scanner: JsonScanner | LiteralScanner | None) -> Any:
-    if scanner is None or not scanner.in_plain_string:
-        return None
-    if isinstance(scanner, JsonScanner):
-        return _json_hot
-    return _hot(scanner.string_hot)
+        if isinstance(arguments, ArgumentItems) and arguments.value is not None:
+            value = arguments.value
+            if value.streams:
+                parser._plain = value.watch.hot
+                parser._make = ArgumentsDelta
+            elif value.holds is not None:
+                parser._plain = value.watch.hot
+                parser._make = None
+                parser._pieces = value.holds
+            return
+        if arguments is not None:
+            scanner = arguments.scanner
+    if scanner is not None and scanner.open:
+        parser._direct = scanner
+        parser._plain = scanner.hot
+        parser._make = ArgumentsDelta

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from typing import Any, Final
 
 VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, ESCAPE, NUMBER, WORD, DONE, BROKEN = range(12)
 
@@ -79,9 +79,24 @@ class JsonScanner:
         return self._held
 
     @property
-    def in_plain_string(self) -> bool:
-        """True while text without quotes, backslashes and control characters passes through unchanged."""
-        return self.state == STRING
+    def open(self) -> bool:
+        """True while more text is needed."""
+        return self.state < DONE
+
+    @property
+    def done(self) -> bool:
+        """True when the value is whole."""
+        return self.state == DONE
+
+    @property
+    def broken(self) -> bool:
+        """True when the value cannot be read."""
+        return self.state == BROKEN
+
+    @property
+    def hot(self) -> Any:
+        """Inside a string: finds a character that needs a look; None elsewhere."""
+        return _special if self.state == STRING else None
 
     @property
     def depth(self) -> int:
@@ -94,7 +109,7 @@ class JsonScanner:
             self.state = DONE
         return self.state == DONE
 
-    def scan(self, text: str, at: int) -> int:
+    def scan(self, text: str, at: int, final: bool = False) -> int:
         """Consume `text` from `at` on; return where the value ended, else the text's end (see `state`)."""
         size = len(text)
         out = self.out

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 
@@ -43,6 +44,12 @@ _HEX_ESCAPES: Final = {"x": 2, "u": 4, "U": 8}
 _CLOSERS: Final = {"{": "}", "[": "]", "(": ")"}
 _string_special = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote in "'\""}
 _WORD_CAP: Final = 4096
+
+
+@lru_cache(maxsize=64)
+def _hot(quote: str) -> Any:
+    """What ends plain text in a string: the quote's first character, and what JSON would have to escape."""
+    return re.compile(f'[{re.escape(quote)}"\\\\\x00-\x1f]').search
 
 
 def json_inner(text: str) -> str:
@@ -108,14 +115,24 @@ class LiteralScanner:
         return ""
 
     @property
-    def in_plain_string(self) -> bool:
-        """True inside a string whose plain text passes through unchanged (see `string_hot`)."""
-        return self.state == STRING
+    def open(self) -> bool:
+        """True while more text is needed."""
+        return self.state < DONE
 
     @property
-    def string_hot(self) -> str:
-        """The characters that end plain text in the present string, besides control characters."""
-        return self._quote[0] + '"\\'
+    def done(self) -> bool:
+        """True when the value is whole."""
+        return self.state == DONE
+
+    @property
+    def broken(self) -> bool:
+        """True when the value cannot be read."""
+        return self.state == BROKEN
+
+    @property
+    def hot(self) -> Any:
+        """Inside a string: finds a character that needs a look; None elsewhere."""
+        return _hot(self._quote[0]) if self.state == STRING else None
 
     def finish(self) -> bool:
         """Say that no more text follows; return whether the value is whole."""

@@ -23,6 +23,10 @@ WHITE_CAP: Final = 256
 NAME_CAP: Final = 256
 """The longest name, key or id."""
 
+_LONG: Final = 400
+"""Text longer than this is searched by `str.find`."""
+_WINDOW: Final = 64
+
 _WHITE: Final = " \t\r\n"
 _white_run = re.compile(r"[ \t\r\n]*").match
 _soft_inside = re.compile(r"(?<=[>\])}|])[ \t\r\n]+|[ \t\r\n]+(?=[<\[{(|])|[ \t\r]*\n[ \t\r\n]*")
@@ -108,14 +112,14 @@ class Watch:
         self.hot = re.compile(f"[{hot}]").search if hot else never.search
         """Finds a character at which a token, its white space or an escape may begin; None: the chunk is plain."""
 
-    def seek(self, text: str, at: int, final: bool, memo: dict[str, int] | None = None) -> tuple[int, str]:
+    def seek(self, text: str, at: int, final: bool) -> tuple[int, str]:
         """Return (where a token stands, the token), or (from where text must be held back, "")."""
         size = len(text)
-        if size - at > 400 and len(self._tokens) <= 24:
-            where, token = self._find(text, at, {} if memo is None else memo)
+        if size - at > _LONG:
+            where, token = self._find(text, at)
             if token and (final or size - where > self._longest):
                 return where, token
-            at = max(at, size - self._longest) if not token else where
+            at = where if token else max(at, size - self._longest)
         first = self._first
         full = self._full
         prefixes = self._prefixes
@@ -131,20 +135,23 @@ class Watch:
             candidate = first(text, at + 1)
         return size, ""
 
-    def _find(self, text: str, at: int, memo: dict[str, int]) -> tuple[int, str]:
-        """Seek in long text by one `str.find` a token; `memo` remembers each token's next place in this text."""
+    def _find(self, text: str, at: int) -> tuple[int, str]:
+        """Seek in long text by one `str.find` a token, window by window, each twice as wide as the last."""
         size = len(text)
-        best, best_token = size, ""
-        for token in self._tokens:
-            where = memo.get(token, -1)
-            if where < at:
-                where = text.find(token, at)
-                if where < 0:
-                    where = size
-                memo[token] = where
-            if where < best:
-                best, best_token = where, token
-        return best, best_token
+        width = _WINDOW
+        tokens = self._tokens
+        while at < size:
+            end = at + width
+            best, best_token = end, ""
+            for token in tokens:
+                where = text.find(token, at, best + len(token) - 1)
+                if where >= 0:
+                    best, best_token = where, token
+            if best_token:
+                return best, best_token
+            at = end
+            width *= 2
+        return size, ""
 
     def hold(self, text: str, start: int, end: int) -> int:
         """Return where the white space before `end` that may belong to a marker begins (not before `start`)."""

@@ -113,9 +113,9 @@ class Parser:
 
     __slots__ = (
         "_abandoned", "_attempts", "_at_start", "_between", "_bare_section", "_call", "_complete", "_draft", "_draft_record",
-        "_draft_saved", "_enter_at", "_fate", "_hold", "_home", "_implicit", "_index", "_make", "_mark", "_mode",
-        "_number", "_out", "_over", "_plain", "_prefilled", "_reasoned", "_record", "_scan", "_section", "_sink", "_skip_from",
-        "_spoken", "_where_enter", "_wrapped", "base", "buf", "compiled", "finish_reason", "memo", "options", "pos",
+        "_direct", "_draft_saved", "_enter_at", "_fate", "_hold", "_home", "_implicit", "_index", "_make", "_mark", "_mode",
+        "_number", "_out", "_over", "_pieces", "_plain", "_reasoned", "_record", "_scan", "_section", "_sink", "_skip_from",
+        "_spoken", "_where_enter", "_wrapped", "base", "buf", "compiled", "finish_reason", "options", "pos",
         "scanned", "tail", "tools",
     )  # fmt: skip
 
@@ -157,9 +157,30 @@ class Parser:
             make = self._make
             if make is ArgumentsDelta:
                 return [_new(ArgumentsDelta, (self._index, text, start, end))]
-            return [_new(make, (text, start, end))]
+            if make is not None:
+                return [_new(make, (text, start, end))]
+            self._pieces.append(text)
+            return []
         if not text:
             return []
+        scanner = self._direct
+        if scanner is not None:
+            size = len(text)
+            end = scanner.scan(text, 0)
+            self.scanned += end
+            out = scanner.out
+            piece = out[0] if len(out) == 1 else "".join(out)
+            out.clear()
+            start = self.base
+            event = _new(ArgumentsDelta, (self._index, piece, start, start + end))
+            if self._record is not None:
+                self._record.write(text if end == size else text[:end])
+            self.base = start + end
+            if end == size and scanner.open:
+                self._plain = scanner.hot
+                return [event]
+            self._sink.append(event)
+            text = text[end:]
         self.buf = self.buf + text if self.buf else text
         self._run(final=False)
         return self._flush()
@@ -169,7 +190,7 @@ class Parser:
         if self.finish_reason:
             return []
         self.finish_reason = finish_reason
-        self._plain = None
+        self._plain = self._direct = None
         self._run(final=True)
         self._end_all()
         reason = finish_reason
@@ -209,7 +230,6 @@ class Parser:
         for name in Parser.__slots__:
             if name not in mine:
                 setattr(self, name, getattr(other, name))
-        self.memo = {}
         self._out = other._out[:]
         self._sink = self._out
         if other._draft is not None:
@@ -225,7 +245,7 @@ class Parser:
             self._call = other._call.copy()
         if other._attempts:
             self._attempts = [(attempt.copy(), mark) for attempt, mark in other._attempts]
-        if self._plain is not None:
+        if self._plain is not None or self._direct is not None:
             arm(self)
 
     def _blank(self) -> None:
@@ -233,7 +253,6 @@ class Parser:
         self.pos = 0
         self.base = 0
         self.tail = ""
-        self.memo = {}
         self.scanned = 0
         self.finish_reason = ""
         self._out = self._sink = []
@@ -261,7 +280,8 @@ class Parser:
         self._over = -1
         self._plain: Any = None
         self._make: Any = None
-        self._prefilled = ""
+        self._pieces: list[str] = []
+        self._direct: Any = None
         self._abandoned = ""
 
     def _flush(self) -> list[Event]:
@@ -276,7 +296,6 @@ class Parser:
             self.base += pos
             self._scan = max(0, self._scan - pos)
             self.pos = 0
-        self.memo = {}
         arm(self)
         out = self._out
         if not out:
@@ -402,7 +421,7 @@ class Parser:
         mode = compiled.text if self._mode == TEXT else compiled.reasoning_modes[self._number]
         watch = mode.watch
         at = max(self._scan, pos)
-        where, token = watch.seek(buf, at, final, self.memo)
+        where, token = watch.seek(buf, at, final)
         self.scanned += where - at + len(token)
         if self._at_start:
             begin = white_end(buf, pos) if compiled.soft else pos
@@ -950,7 +969,7 @@ class Parser:
                 self._begin_attempts([(self._call_of(n, 0), None) for n in slots], pos)
                 return True
         mode = compiled.section_mode
-        where, token = mode.watch.seek(buf, self._scan, final, self.memo)
+        where, token = mode.watch.seek(buf, self._scan, final)
         self.scanned += where - self._scan + len(token)
         if not token:
             if where > pos:
@@ -1056,7 +1075,7 @@ class Parser:
         mode = self.compiled.skip
         buf = self.buf
         at = max(self._scan, self.pos)
-        where, token = mode.watch.seek(buf, at, final, self.memo)
+        where, token = mode.watch.seek(buf, at, final)
         self.scanned += where - at + len(token)
         if not token and not final:
             self.pos = where

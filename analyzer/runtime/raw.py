@@ -76,6 +76,11 @@ class RawValue:
         """True while the value goes out as a string as it comes."""
         return self._how == STREAM and self._start >= 0
 
+    @property
+    def holds(self) -> list[str] | None:
+        """Where more text of a value that goes out at its end belongs, None when that is not settled."""
+        return self._pieces if self._how == HOLD and self._pieces else None
+
     def held(self) -> str:
         """Text consumed and not reported yet."""
         return "".join(self._pieces)
@@ -90,7 +95,7 @@ class RawValue:
                 parser.put_arguments('"', self._start, self._start)
         while True:
             at = parser.pos + self._scan
-            where, token = watch.seek(buf, at, final, parser.memo)
+            where, token = watch.seek(buf, at, final)
             parser.scanned += where - at + len(token)
             if not token:
                 hold = len(buf) if final else watch.hold(buf, parser.pos, where)
