@@ -30,10 +30,8 @@ KINDS: Final[dict[str, str]] = {
     "content_as_reasoning": "Content beside calls is written as reasoning.",
     "content_moved_behind_results": "Content beside calls is written behind the results of the calls.",
     "content_trimmed": "White space at the ends of content is removed.",
-    "reasoning_lost": "Reasoning is not written, not even in the last turn.",
     "reasoning_lost_beside_calls": "Reasoning is not written when the turn has calls.",
     "reasoning_lost_without_calls": "Reasoning is not written when the turn has no calls.",
-    "reasoning_lost_in_history": "Reasoning is not written once another user message follows.",
     "reasoning_trimmed": "White space at the ends of reasoning is removed.",
     "calls_lost": "Calls are not written.",
     "second_call_lost": "Only one call of a turn is written.",
@@ -43,8 +41,7 @@ KINDS: Final[dict[str, str]] = {
     "value_trimmed": "White space at the ends of an argument is removed.",
     "value_type_lost": "Two argument values of different types are written alike.",
     "ids_lost": "The ids of calls are not written as they were given.",
-    "arguments_python_dict": "Arguments are written as a Python literal, not as JSON.",
-    "double_encoded": "Arguments are encoded twice: JSON text inside a JSON string.",
+    "arguments_python_dict": "Arguments given as a mapping are printed as Python does, not as JSON.",
     "non_ascii_escaped": "Characters beyond ASCII are written as escapes.",
     "html_escaped": "Characters such as `<` are written as HTML escapes.",
     "arguments_text_only": "Arguments must be given as JSON text; a mapping is refused or written in another way.",
@@ -54,11 +51,10 @@ KINDS: Final[dict[str, str]] = {
     "null_content_printed": "A call turn without content (`null`) prints the word `None`.",
     "system_refused": "A system message is refused.",
     "tool_results_refused": "A tool result is refused.",
-    "conversation_refused": "The template refuses a conversation with a message of its own.",
 }
 """The closed list of kinds, with what each says."""
 
-EXPECTED_SHAPES: Final = frozenset({"arguments_mapping_only", "reasoning_lost_in_history"})
+EXPECTED_SHAPES: Final = frozenset({"arguments_mapping_only"})
 """Kinds that are how many templates are meant to be; they are stated in the spec and do not lower a verdict."""
 
 
@@ -208,3 +204,12 @@ def restored(trip: Trip, findings: list[Finding]) -> list[Call]:
             parsed = got.pop(0)
             calls.append(Call(parsed.name, decoded(parsed)))
     return calls
+
+
+def kinds_table() -> str:
+    """The kinds as a table for docs/verification.md."""
+    rows = [
+        f"| `{kind}` | {text} | {'no' if kind in EXPECTED_SHAPES else 'yes'} |"
+        for kind, text in KINDS.items()
+    ]
+    return "\n".join(["| kind | what it says | lowers the verdict |", "| --- | --- | --- |", *rows])

@@ -165,14 +165,14 @@ def _arguments(probe: _Probe, found: InputFindings) -> None:
         return
     text_only = probe.spec.input.arguments == "text"
     shape = "a mapping" if text_only else "JSON text"
+    kind = "arguments_text_only" if text_only else "arguments_mapping_only"
     how = "is refused" if other is None else "is written in another way"
-    found.defects.append(
-        Defect(
-            kind="arguments_text_only" if text_only else "arguments_mapping_only",
-            message=f"Arguments given as {shape}: the turn {how}.",
-            witness=probe.witness("other shape"),
-        )
-    )
+    if other is not None and text_only and repr(dict(_CALL.arguments)) in other:
+        kind, how = "arguments_python_dict", "prints them as Python does, not as JSON"
+    elif other is not None and json.dumps(json.dumps(_CALL.arguments)) in other:
+        how = "encodes them twice"
+    message = f"A turn with arguments given as {shape} {how}."
+    found.defects.append(Defect(kind=kind, message=message, witness=probe.witness("other shape")))
 
 
 def _parallel(probe: _Probe, found: InputFindings) -> None:

@@ -46,7 +46,6 @@ _LOST = {
     "content_lost_beside_calls": (("content", "absent"),),
     "content_lost": (("content", "absent"),),
     "content_as_reasoning": (("content", "absent"), ("reasoning", "absent")),
-    "reasoning_lost": (("reasoning", "absent"),),
     "reasoning_lost_beside_calls": (("reasoning", "absent"),),
     "reasoning_lost_without_calls": (("reasoning", "absent"),),
     "second_call_lost": (("calls", "1"),),

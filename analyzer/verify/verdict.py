@@ -20,7 +20,7 @@ from analyzer.verify.results import check_results
 from analyzer.verify.samples import EMPTY_TURN, cases
 from analyzer.verify.shapes import check_shapes, declare_less
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
-from analyzer.verify.witnesses import defects_of, moved_content
+from analyzer.verify.witnesses import defects_of, moved_content, style_defects
 
 _SHOWN_FAILURES = 8
 
@@ -93,6 +93,7 @@ def verify(
         for defect in defects_of(work.judged, adapter, stage, traveller)
         if defect.kind not in known_defects
     ]
+    work.defects += style_defects(work.judged)
     collided = tuple(collisions(spec, adapter, stage, traveller, settings[0])) if spec.calls else ()
     work.unproven += collided
     known_texts = witnesses(spec, good)

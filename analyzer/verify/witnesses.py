@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from analyzer.spec.model import Defect
 from analyzer.verify.adapt import Adapter
-from analyzer.verify.cases import Call, Case, Reply
+from analyzer.verify.cases import Call, Case, Reply, strings
 from analyzer.verify.defects import KINDS, Finding
 from analyzer.verify.judgement import Judgement, judge
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
@@ -31,6 +31,32 @@ def defects_of(
         smallest = min(found, key=lambda one: _size(one.trip.adapted.reply))
         smallest = _shrink(kind, smallest, adapter, stage, traveller)
         yield Defect(kind=kind, message=KINDS[kind], witness=_witness(kind, smallest))
+
+
+_STYLES: Final = {
+    "non_ascii_escaped": ("Größe", ("Gr\\u00f6\\u00dfe", "Gr\\u00f6\u00dfe")),
+    "html_escaped": ("<b>bold</b>", ("&lt;b&gt;bold&lt;/b&gt;", "\\u003cb\\u003ebold\\u003c/b\\u003e")),
+}
+"""Spellings that lose nothing and that no model should have to learn: what is sent, and how it must not be written."""
+
+
+def style_defects(judged: Sequence[Judgement]) -> Iterator[Defect]:
+    """One defect for each needless way of spelling, with the smallest turn that has it."""
+    for kind, (plain, spellings) in _STYLES.items():
+        found = [
+            one
+            for one in judged
+            if any(plain in text for call in one.trip.adapted.reply.calls for text in strings(call.arguments))
+            and plain not in one.trip.written
+            and any(spelling in one.trip.written for spelling in spellings)
+        ]
+        if found:
+            trip = min(found, key=lambda one: _size(one.trip.adapted.reply)).trip
+            witness = {
+                "messages": [*trip.adapted.before, trip.adapted.turn],
+                "render": trip.written[-_SHOWN:],
+            }
+            yield Defect(kind=kind, message=KINDS[kind], witness={**witness, "proof": "render"})
 
 
 def moved_content(trip: Trip) -> Defect:
