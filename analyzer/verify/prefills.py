@@ -34,6 +34,9 @@ def check_prompts(spec: Spec, trips: Sequence[Trip]) -> Iterator[str]:
         text = "" if stated is None else stated.text
         actual = trip.before.prompt_text
         fits = trip.before.prompt.endswith(text) if actual is None else actual == text
+        header = spec.turn.header
+        if actual and after == "user" and not (actual.startswith(header) or header.startswith(actual)):
+            yield f"turn.header: stated {header!r}, the generation prompt begins {actual[:60]!r}"
         if not fits:
             yield f"turn.prompts ({setting.label}, after {after}): stated {text!r}, the template writes {actual!r}"
 
