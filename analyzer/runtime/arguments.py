@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer.runtime import json_scan
 from analyzer.runtime.coerce import Types, decode_text, quoted
+from analyzer.runtime.copying import clone
 from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.layouts import KEY, LITERAL, TYPE, VALUE, Arguments
 from analyzer.runtime.literal_scan import LiteralScanner
@@ -15,12 +16,12 @@ from analyzer.runtime.raw import RawValue
 
 if TYPE_CHECKING:
     from analyzer.runtime.calls import Call
-    from analyzer.runtime.parser import Parser
+    from analyzer.runtime.state import State
 
 Scanner = JsonScanner | LiteralScanner
 
 
-def scanner_for(codec: Any, parser: Parser, *, container: bool = False) -> Scanner:
+def scanner_for(codec: Any, parser: State, *, container: bool = False) -> Scanner:
     """Return the scanner of a self-delimiting codec."""
     options = parser.options
     kind = codec.kind
@@ -43,17 +44,17 @@ class ArgumentValue:
         self._started = False
 
     def copy(self) -> ArgumentValue:
-        """Return an independent copy; the caller sets its call."""
-        new = ArgumentValue(self.call, self.arguments)
-        new.scanner = None if self.scanner is None else self.scanner.copy()
-        new._started = self._started
+        """Return an independent copy that still belongs to the same call."""
+        call, self.call = self.call, None  # type: ignore[assignment]
+        new = clone(self)
+        self.call = new.call = call
         return new
 
     def held(self) -> str:
         """Text consumed and not reported yet."""
         return "" if self.scanner is None else self.scanner.held
 
-    def run(self, parser: Parser, final: bool) -> int:
+    def run(self, parser: State, final: bool) -> int:
         """Consume the value."""
         if self.scanner is None:
             status = self._start(parser, final)
@@ -75,7 +76,7 @@ class ArgumentValue:
             return OK
         return FAIL if final else MORE
 
-    def _start(self, parser: Parser, final: bool) -> int:
+    def _start(self, parser: State, final: bool) -> int:
         buf = parser.buf
         at = white_end(buf, parser.pos) if self.arguments.soft else parser.pos
         if at == len(buf) and not final and at - parser.pos <= WHITE_CAP:
@@ -130,10 +131,7 @@ class Frame:
 
     def copy(self) -> Frame:
         """Return an independent copy."""
-        new = Frame(self.kind, self.types, self.key, self.close)
-        new.count = self.count
-        new.given = set(self.given)
-        return new
+        return clone(self)
 
 
 BETWEEN, ITEM = range(2)
@@ -143,9 +141,9 @@ class ArgumentItems:
     """Arguments as a run of items."""
 
     __slots__ = (
+        "_frames",
         "_key",
         "_lit_token",
-        "_frames",
         "_scan",
         "_scanner",
         "_separated",
@@ -157,7 +155,7 @@ class ArgumentItems:
         "call",
     )
 
-    def __init__(self, call: Call, arguments: Arguments, parser: Parser) -> None:
+    def __init__(self, call: Call, arguments: Arguments, parser: State) -> None:
         self.call = call
         self.arguments = arguments
         types = None if parser.tools is None else parser.tools.parameters(call.name)
@@ -173,13 +171,11 @@ class ArgumentItems:
         self._separated = False
 
     def copy(self) -> ArgumentItems:
-        """Return an independent copy; the caller sets its call."""
-        new = ArgumentItems.__new__(ArgumentItems)
-        for name in ArgumentItems.__slots__:
-            setattr(new, name, getattr(self, name))
-        new._frames = [frame.copy() for frame in self._frames]
-        new._value = None if self._value is None else self._value.copy()
-        new._scanner = None if self._scanner is None else self._scanner.copy()
+        """Return an independent copy that still belongs to the same call."""
+        call, self.call = self.call, None  # type: ignore[assignment]
+        new = clone(self)
+        self.call = new.call = call
+        new._frames = [frame.copy() for frame in self._frames]  # noqa: SLF001 - our own
         return new
 
     def held(self) -> str:
@@ -198,7 +194,7 @@ class ArgumentItems:
         """The scanner of the value that is being read."""
         return self._scanner
 
-    def run(self, parser: Parser, final: bool) -> int:
+    def run(self, parser: State, final: bool) -> int:
         """Consume items up to what follows them."""
         while True:
             if self._state == BETWEEN:
@@ -212,7 +208,7 @@ class ArgumentItems:
 
     # ------------------------------------------------------------------------------------------------ between items
 
-    def _between(self, parser: Parser, final: bool) -> int:
+    def _between(self, parser: State, final: bool) -> int:
         """Find out what comes next: a separator, an item, or the end of the items."""
         buf = parser.buf
         arguments = self.arguments
@@ -262,7 +258,7 @@ class ArgumentItems:
             return MORE
         return FAIL
 
-    def _begin_item(self, parser: Parser) -> int:
+    def _begin_item(self, parser: State) -> int:
         self._state = ITEM
         self._step = 0
         self._lit_token = 0
@@ -270,7 +266,7 @@ class ArgumentItems:
         self._separated = False
         return OK
 
-    def _unclosed(self, parser: Parser, at: int, final: bool) -> int:
+    def _unclosed(self, parser: State, at: int, final: bool) -> int:
         """No item and no closer: the call may still be whole when what follows is structure."""
         arguments = self.arguments
         if not arguments.after.core:
@@ -288,12 +284,12 @@ class ArgumentItems:
             return self._end(parser)
         return MORE if where == at and not token and not final else FAIL
 
-    def _end(self, parser: Parser) -> int:
+    def _end(self, parser: State) -> int:
         frame = self._frames.pop()
         parser.put_arguments("}" if frame.count else "{}", parser.offset, parser.offset)
         return OK
 
-    def _end_frame(self, parser: Parser, lit: Lit, final: bool) -> int:
+    def _end_frame(self, parser: State, lit: Lit, final: bool) -> int:
         _, end, _ = lit.match(parser.buf, parser.pos, 0, final)
         frame = self._frames.pop()
         parser.markup(end)
@@ -302,7 +298,7 @@ class ArgumentItems:
 
     # ---------------------------------------------------------------------------------------------------- in an item
 
-    def _item(self, parser: Parser, final: bool) -> int:
+    def _item(self, parser: State, final: bool) -> int:
         steps = self.arguments.item
         while self._step < len(steps):
             kind, step = steps[self._step]
@@ -324,7 +320,7 @@ class ArgumentItems:
         self._state = BETWEEN
         return OK
 
-    def _literal(self, parser: Parser, lit: Lit, final: bool) -> int:
+    def _literal(self, parser: State, lit: Lit, final: bool) -> int:
         buf = parser.buf
         at = parser.pos
         if lit.soft and self._lit_token == 0 and lit.tokens:
@@ -336,7 +332,7 @@ class ArgumentItems:
             parser.markup(end)
         return status
 
-    def _read_key(self, parser: Parser, final: bool) -> int:
+    def _read_key(self, parser: State, final: bool) -> int:
         begin = parser.pos
         status, where = slot(
             parser.buf, begin, begin + self._scan, self.arguments.key_watch[self._step], final, name=False
@@ -353,7 +349,7 @@ class ArgumentItems:
         parser.markup(where)
         return OK
 
-    def _read_word(self, parser: Parser, final: bool) -> int:
+    def _read_word(self, parser: State, final: bool) -> int:
         begin = parser.pos
         status, where = slot(
             parser.buf, begin, begin + self._scan, self.arguments.key_watch[self._step], final, name=False
@@ -386,7 +382,7 @@ class ArgumentItems:
             names = said if "string" not in said or len(said) == 1 else (names or None)
         return names, child
 
-    def _read_value(self, parser: Parser, final: bool) -> int:
+    def _read_value(self, parser: State, final: bool) -> int:
         if self._value is None and self._scanner is None:
             status = self._start_value(parser, final)
             if status != OK or (self._value is None and self._scanner is None):
@@ -398,7 +394,7 @@ class ArgumentItems:
             return status
         return self._scan_value(parser, final)
 
-    def _start_value(self, parser: Parser, final: bool) -> int:
+    def _start_value(self, parser: State, final: bool) -> int:
         arguments = self.arguments
         buf = parser.buf
         pos = parser.pos
@@ -432,7 +428,7 @@ class ArgumentItems:
         )
         return OK
 
-    def _put_key(self, parser: Parser) -> None:
+    def _put_key(self, parser: State) -> None:
         frame = self._frames[-1]
         head = ("{" if frame.kind == "object" else "[") if not frame.count else ", "
         key = "" if frame.kind == "array" else f"{quoted(self._key)}: "
@@ -442,7 +438,7 @@ class ArgumentItems:
         frame.count += 1
         parser.put_arguments(head + key, parser.offset, parser.offset)
 
-    def _nested(self, parser: Parser, final: bool, child: Types | None) -> int:
+    def _nested(self, parser: State, final: bool, child: Types | None) -> int:
         """Open a nested container when an item's opener and key stand where the value begins; FAIL: it is a leaf."""
         arguments = self.arguments
         buf = parser.buf
@@ -483,7 +479,7 @@ class ArgumentItems:
         self._state = BETWEEN
         return OK
 
-    def _pick_scanner(self, parser: Parser, buf: str, at: int, final: bool) -> Scanner | None:
+    def _pick_scanner(self, parser: State, buf: str, at: int, final: bool) -> Scanner | None:
         codecs = self.arguments.codecs
         string = codecs.string
         if string.kind == "quoted":
@@ -526,7 +522,7 @@ class ArgumentItems:
                 waiting = waiting or status == MORE
         return MORE if waiting else FAIL
 
-    def _scan_value(self, parser: Parser, final: bool) -> int:
+    def _scan_value(self, parser: State, final: bool) -> int:
         scanner = self._scanner
         assert scanner is not None  # noqa: S101 - the caller has looked
         buf = parser.buf

@@ -10,13 +10,14 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.runtime import json_scan
+from analyzer.runtime.copying import clone
 from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
 
 if TYPE_CHECKING:
-    from analyzer.runtime.parser import Parser
+    from analyzer.runtime.state import State
 
 ENTERED: Final = 2
 
@@ -46,20 +47,13 @@ class Call:
 
     def copy(self) -> Call:
         """Return an independent copy."""
-        new = type(self).__new__(type(self))
-        for cls in type(self).__mro__:
-            for name in getattr(cls, "__slots__", ()):
-                if hasattr(self, name):
-                    value = getattr(self, name)
-                    copier = getattr(value, "copy", None)
-                    setattr(new, name, value if copier is None else copier())
-        return new
+        return clone(self)
 
-    def enter(self, parser: Parser, final: bool) -> int:
+    def enter(self, parser: State, final: bool) -> int:
         """Look whether a call begins; OK, MORE or FAIL. `cur` counts from the parser's place."""
         raise NotImplementedError
 
-    def run(self, parser: Parser, final: bool) -> int:
+    def run(self, parser: State, final: bool) -> int:
         """Consume text; OK when the call is over, MORE for more text, FAIL when it is broken at the parser's place."""
         raise NotImplementedError
 
@@ -72,7 +66,7 @@ class Call:
         if (kind, about) not in self.flags:
             self.flags.append((kind, about))
 
-    def close(self, parser: Parser, lit: Lit, final: bool) -> int:
+    def close(self, parser: State, lit: Lit, final: bool) -> int:
         """Match the call's closer; a missing one is a warning when the call is whole."""
         buf = parser.buf
         at = parser.pos
@@ -122,8 +116,17 @@ class JsonCall(Call):
     """A call as one JSON value."""
 
     __slots__ = (
-        "_arguments_end", "_arguments_start",   "_json_text", "_key",  "_high", "_path",
-        "_pieces", "_role", "_scanner", "_state", "program",
+        "_arguments_end",
+        "_arguments_start",
+        "_high",
+        "_json_text",
+        "_key",
+        "_path",
+        "_pieces",
+        "_role",
+        "_scanner",
+        "_state",
+        "program",
     )  # fmt: skip
 
     def __init__(self, program: JsonProgram, number: int, token: int, *, opened: bool = False) -> None:
@@ -139,13 +142,7 @@ class JsonCall(Call):
         self._json_text: JsonScanner | None = None
         self._high = ""
 
-    def copy(self) -> Call:
-        """Return an independent copy."""
-        new = super().copy()
-        new.program = self.program  # type: ignore[attr-defined]
-        return new
-
-    def enter(self, parser: Parser, final: bool) -> int:
+    def enter(self, parser: State, final: bool) -> int:
         lit = self.program.opener
         buf = parser.buf
         status, end, self.lit_token = lit.match(buf, parser.pos + self.cur, self.lit_token, final)
@@ -163,7 +160,7 @@ class JsonCall(Call):
 
     # ------------------------------------------------------------------------------------------------------ reading
 
-    def run(self, parser: Parser, final: bool) -> int:
+    def run(self, parser: State, final: bool) -> int:
         while True:
             if self._scanner is not None:
                 status = self._scan(parser, final)
@@ -224,12 +221,12 @@ class JsonCall(Call):
         else:
             self._state = CLOSE
 
-    def _begin(self, parser: Parser, role: str) -> None:
+    def _begin(self, parser: State, role: str) -> None:
         options = parser.options
         self._role = role
         self._scanner = JsonScanner(lenient=options.control_characters, escapes=options.invalid_escapes)
 
-    def _value(self, parser: Parser, char: str) -> bool:
+    def _value(self, parser: State, char: str) -> bool:
         """Decide what the value of the present key is; False when the call cannot go on."""
         program = self.program
         path = (*self._path, self._key)
@@ -254,7 +251,7 @@ class JsonCall(Call):
             self._begin(parser, "skip")
         return True
 
-    def _arguments(self, parser: Parser, char: str) -> bool:
+    def _arguments(self, parser: State, char: str) -> bool:
         program = self.program
         options = parser.options
         if self._arguments_start >= 0:
@@ -285,11 +282,11 @@ class JsonCall(Call):
         self._begin(parser, "arguments")
         return True
 
-    def _may_commit(self, parser: Parser) -> bool:
+    def _may_commit(self, parser: State) -> bool:
         tools = parser.tools
         return tools is None or self.name in tools.names
 
-    def _scan(self, parser: Parser, final: bool) -> int:
+    def _scan(self, parser: State, final: bool) -> int:
         scanner = self._scanner
         buf = parser.buf
         at = parser.pos
@@ -356,7 +353,7 @@ class JsonCall(Call):
     def _key_seen(self) -> bool:
         return bool(self._path) and self._path[-1] == "\0"
 
-    def _scanned(self, parser: Parser, role: str) -> int:
+    def _scanned(self, parser: State, role: str) -> int:
         scanner = self._scanner
         self._scanner = None
         if isinstance(scanner, JsonScanner):
@@ -398,7 +395,7 @@ class JsonCall(Call):
                 self.native_id = text
         return OK
 
-    def _commit(self, parser: Parser) -> None:
+    def _commit(self, parser: State) -> None:
         self.committed = True
         if self._arguments_start >= 0 and self._arguments_start != parser.offset:
             parser.commit(self, self._arguments_start)
@@ -408,7 +405,7 @@ class JsonCall(Call):
             parser.commit(self, parser.offset)
         self._pieces.clear()
 
-    def _close(self, parser: Parser, final: bool) -> int:
+    def _close(self, parser: State, final: bool) -> int:
         if not self.committed:
             if not self.name or self.weak or not parser.options.missing_arguments:
                 return FAIL

@@ -11,6 +11,8 @@ import json
 import re
 from typing import Any, Final
 
+from analyzer.runtime.copying import clone
+
 VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, ESCAPE, NUMBER, WORD, DONE, BROKEN = range(12)
 
 _special = re.compile(r'["\\\x00-\x1f]').search
@@ -65,13 +67,7 @@ class JsonScanner:
 
     def copy(self) -> JsonScanner:
         """Return an independent copy."""
-        new = JsonScanner.__new__(JsonScanner)
-        new.state, new.lenient, new.escapes = self.state, self.lenient, self.escapes
-        new.out = self.out[:]
-        new.raw_controls, new.repaired = self.raw_controls, self.repaired
-        new._stack, new._held = self._stack[:], self._held
-        new._in_key, new._number = self._in_key, self._number
-        return new
+        return clone(self)
 
     @property
     def held(self) -> str:

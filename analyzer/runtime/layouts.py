@@ -45,8 +45,23 @@ class Arguments:
     """How the arguments of a sequence layout are written."""
 
     __slots__ = (
-        "_closes", "after", "codecs", "extra", "first", "follow", "item", "key_watch", "nested", "opener", "post",
-        "raw", "separator", "single", "soft", "words", "value_at",
+        "_closes",
+        "after",
+        "codecs",
+        "extra",
+        "first",
+        "follow",
+        "item",
+        "key_watch",
+        "nested",
+        "opener",
+        "post",
+        "raw",
+        "separator",
+        "single",
+        "soft",
+        "value_at",
+        "words",
     )  # fmt: skip
 
     def __init__(self, slot: Any, after: Lit, *, soft: bool) -> None:

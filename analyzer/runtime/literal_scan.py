@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
+from analyzer.runtime.copying import clone
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 
 try:
@@ -101,13 +102,7 @@ class LiteralScanner:
 
     def copy(self) -> LiteralScanner:
         """Return an independent copy."""
-        new = LiteralScanner.__new__(LiteralScanner)
-        for name in LiteralScanner.__slots__:
-            if hasattr(self, name):
-                setattr(new, name, getattr(self, name))
-        new.out = self.out[:]
-        new._stack = self._stack[:]
-        return new
+        return clone(self)
 
     @property
     def held(self) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.runtime.coerce import Types, decode_text, starts_like_value
+from analyzer.runtime.copying import clone
 from analyzer.runtime.literal_scan import json_inner
 from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE_CAP, Lit, Watch, white_end
 
 if TYPE_CHECKING:
     from analyzer.runtime.calls import Call
     from analyzer.runtime.layouts import Arguments
-    from analyzer.runtime.parser import Parser
+    from analyzer.runtime.state import State
 
 UNDECIDED, STREAM, HOLD = range(3)
 
@@ -64,11 +65,10 @@ class RawValue:
         self._how = HOLD if not plain else STREAM if text_only else UNDECIDED
 
     def copy(self) -> RawValue:
-        """Return an independent copy."""
-        new = RawValue.__new__(RawValue)
-        for name in RawValue.__slots__:
-            setattr(new, name, getattr(self, name))
-        new._pieces = self._pieces[:]
+        """Return an independent copy that still belongs to the same call."""
+        call, self.call = self.call, None  # type: ignore[assignment]
+        new = clone(self)
+        self.call = new.call = call
         return new
 
     @property
@@ -85,7 +85,7 @@ class RawValue:
         """Text consumed and not reported yet."""
         return "".join(self._pieces)
 
-    def run(self, parser: Parser, final: bool) -> int:
+    def run(self, parser: State, final: bool) -> int:
         """Consume the value and its closer."""
         buf = parser.buf
         watch = self.watch
@@ -119,7 +119,7 @@ class RawValue:
 
     # ------------------------------------------------------------------------------------------------------ the end
 
-    def _ends(self, parser: Parser, buf: str, where: int, token: str, final: bool) -> tuple[int, int, str]:
+    def _ends(self, parser: State, buf: str, where: int, token: str, final: bool) -> tuple[int, int, str]:
         """Judge a candidate at `where`: (OK | MORE | FAIL, where the value's closer ends, white space before it)."""
         lit = self._lit
         arguments = self.arguments
@@ -165,7 +165,7 @@ class RawValue:
             return FAIL
         return OK if token else MORE
 
-    def _whole_end(self, parser: Parser, buf: str, where: int, final: bool) -> int:
+    def _whole_end(self, parser: State, buf: str, where: int, final: bool) -> int:
         """The call's closer inside a value ends it only when it is whole and structure follows."""
         if self._lit.core and not parser.options.missing_value_close:
             return FAIL
@@ -179,7 +179,7 @@ class RawValue:
             return OK
         return self._followed(buf, end, final)
 
-    def _next_declared(self, parser: Parser, buf: str, at: int, final: bool) -> int:
+    def _next_declared(self, parser: State, buf: str, at: int, final: bool) -> int:
         """An item's opener ends the value only when its key is declared and not yet given."""
         if self._schema is None or not parser.options.missing_value_close:
             return FAIL
@@ -194,7 +194,7 @@ class RawValue:
 
     # ----------------------------------------------------------------------------------------------------- the text
 
-    def _take(self, parser: Parser, end: int) -> None:
+    def _take(self, parser: State, end: int) -> None:
         """Consume up to `end` as part of the value."""
         pos = parser.pos
         if end <= pos:
@@ -220,7 +220,7 @@ class RawValue:
             return not "null".startswith(text[:4]) if text else False
         return bool(text.strip()) and not starts_like_value(text)
 
-    def _finish(self, parser: Parser) -> None:
+    def _finish(self, parser: State) -> None:
         if self._how == STREAM:
             parser.put_arguments('"', parser.offset, parser.offset)
             return

@@ -5,8 +5,10 @@ from __future__ import annotations
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from analyzer.runtime.copying import clone
+
 if TYPE_CHECKING:
-    from analyzer.runtime.parser import Parser
+    from analyzer.runtime.state import State
 
 
 class Record:
@@ -23,13 +25,17 @@ class Record:
 
     def copy(self) -> Record:
         """Return an independent copy."""
-        new = Record(self.start, self._limit)
-        if self._io is not None:
-            new._io = StringIO()
-            new._io.write(self._io.getvalue())
-        new._size = self._size
-        new._settled = self._settled
+        kept, self._io = self._io, None
+        new = clone(self)
+        self._io = kept
+        if kept is not None:
+            new.fill(kept.getvalue())
         return new
+
+    def fill(self, text: str) -> None:
+        """Begin with text that another record kept."""
+        self._io = StringIO()
+        self._io.write(text)
 
     def settle(self) -> None:
         """From now on only a problem may quote the text: the limit holds."""
@@ -43,17 +49,17 @@ class Record:
             self._io = StringIO()
         self._size += self._io.write(text)
 
-    def take(self, parser: Parser) -> None:
+    def take(self, parser: State) -> None:
         """Keep what the parser is about to drop from its buffer."""
         begin = max(self.start - parser.base, 0)
         if parser.pos > begin:
             self.write(parser.buf[begin : parser.pos])
 
-    def text(self, parser: Parser) -> str:
+    def text(self, parser: State) -> str:
         """Return the text up to the parser's place."""
         return self.text_to(parser, parser.pos)
 
-    def text_to(self, parser: Parser, end: int) -> str:
+    def text_to(self, parser: State, end: int) -> str:
         """Return the text up to an index into the buffer."""
         kept = self._io.getvalue() if self._io is not None else ""
         text = kept + parser.buf[max(self.start - parser.base, 0) : end]
@@ -61,7 +67,7 @@ class Record:
             text = text[-self.start :]
         return text if self._limit is None or not self._settled else text[: self._limit]
 
-    def between(self, parser: Parser, start: int, end: int) -> str:
+    def between(self, parser: State, start: int, end: int) -> str:
         """Return the text from `start` to `end` in the model's text."""
         if start >= parser.base:
             return parser.buf[start - parser.base : end - parser.base]

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from analyzer.runtime.arguments import ArgumentItems, ArgumentValue
 from analyzer.runtime.calls import Call
+from analyzer.runtime.copying import clone
 from analyzer.runtime.layouts import ARGUMENTS, ID, INDEX, LITERAL, NAME, SequenceProgram
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
 from analyzer.runtime.names import name_from_id, slot, valid_name
 
 if TYPE_CHECKING:
-    from analyzer.runtime.parser import Parser
+    from analyzer.runtime.state import State
 
 
 class SequenceCall(Call):
@@ -26,18 +27,18 @@ class SequenceCall(Call):
         self._scan = 0
         self._arguments: ArgumentItems | ArgumentValue | None = None
 
-    def copy(self) -> Call:
+    def copy(self) -> SequenceCall:
         """Return an independent copy."""
-        new = super().copy()
-        new.program = self.program  # type: ignore[attr-defined]
-        if self._arguments is not None:
-            new._arguments = self._arguments.copy()  # type: ignore[attr-defined]
-            new._arguments.call = new  # type: ignore[attr-defined]
+        new = clone(self)
+        if new.arguments is not None:
+            new.arguments.call = new
+            if isinstance(new.arguments, ArgumentItems) and new.arguments.value is not None:
+                new.arguments.value.call = new
         return new
 
     # ------------------------------------------------------------------------------------------------------ entering
 
-    def enter(self, parser: Parser, final: bool) -> int:
+    def enter(self, parser: State, final: bool) -> int:
         program = self.program
         buf = parser.buf
         if self._step == 0 and program.steps[0][0] == LITERAL:
@@ -55,7 +56,7 @@ class SequenceCall(Call):
         status = self._look_at_name(parser, final)
         return status
 
-    def _look_at_name(self, parser: Parser, final: bool) -> int:
+    def _look_at_name(self, parser: State, final: bool) -> int:
         """The first slot and the literal behind it must follow before a lone opener counts."""
         program = self.program
         kind = program.steps[self._step][0]
@@ -92,7 +93,7 @@ class SequenceCall(Call):
 
     # ------------------------------------------------------------------------------------------------------- running
 
-    def run(self, parser: Parser, final: bool) -> int:
+    def run(self, parser: State, final: bool) -> int:
         steps = self.program.steps
         while self._step < len(steps):
             kind, step = steps[self._step]
@@ -110,7 +111,7 @@ class SequenceCall(Call):
             return FAIL
         return OK
 
-    def _run_arguments(self, parser: Parser, final: bool) -> int:
+    def _run_arguments(self, parser: State, final: bool) -> int:
         if not self.committed:
             return FAIL
         if self._arguments is None:
@@ -123,7 +124,7 @@ class SequenceCall(Call):
             self.arguments_done = True
         return status
 
-    def _literal(self, parser: Parser, lit: Lit, final: bool) -> int:
+    def _literal(self, parser: State, lit: Lit, final: bool) -> int:
         if self.arguments_done:
             last = self._step == len(self.program.steps) - 1
             status = self.close(parser, lit, final)
@@ -147,7 +148,7 @@ class SequenceCall(Call):
             self.lit_token = 0
         return status
 
-    def _slot(self, parser: Parser, kind: int, step: object, final: bool) -> int:
+    def _slot(self, parser: State, kind: int, step: object, final: bool) -> int:
         if kind == NAME and self.committed and self.name:
             return self._again(parser, final)
         begin = parser.pos
@@ -180,14 +181,14 @@ class SequenceCall(Call):
             return FAIL
         return OK
 
-    def _delimiter(self, parser: Parser, final: bool) -> int:
+    def _delimiter(self, parser: State, final: bool) -> int:
         """The whole literal behind the name must be there before the name counts."""
         following = self.program.steps[self._step + 1] if self._step + 1 < len(self.program.steps) else None
         if following is None or following[0] != LITERAL or not following[1].core:
             return OK
         return following[1].match(parser.buf, parser.pos, 0, final)[0]
 
-    def _id(self, parser: Parser, text: str) -> None:
+    def _id(self, parser: State, text: str) -> None:
         if self.committed:
             self.native_id = text
         else:
@@ -199,7 +200,7 @@ class SequenceCall(Call):
             if foreign and name:
                 self.flag("foreign_id", text)
 
-    def _again(self, parser: Parser, final: bool) -> int:
+    def _again(self, parser: State, final: bool) -> int:
         """The name stands a second time."""
         buf = parser.buf
         at = white_end(buf, parser.pos) if self.program.opener.soft else parser.pos

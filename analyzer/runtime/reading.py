@@ -1,0 +1,234 @@
+"""A call from its first to its last character, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analyzer.runtime.compile import Cue
+from analyzer.runtime.events import CallEnd, CallStart, Markup, ReasoningDelta, TextDelta
+from analyzer.runtime.literals import MORE, OK
+from analyzer.runtime.record import Record
+from analyzer.runtime.state import CALL, OVER, REASONING, SECTION, SKIP, State
+
+if TYPE_CHECKING:
+    from analyzer.runtime.calls import Call
+
+
+class ReadingState(State):
+    """Reads calls."""
+
+    __slots__ = ()
+
+    def _begin_call(self, call: Call) -> None:
+        self._call = call
+        self._mode = CALL
+        self._mark = self.offset
+        limited = self.options.malformed == "problem"
+        self._record = Record(self.offset, self.options.raw_limit if limited else None)
+        end = self.pos + call.cur
+        call.begin()
+        self.pos = end  # reported with the call's start
+        if self.options.malformed == "content" and self._hold is None:
+            self._hold = []
+            self._sink = self._hold
+
+    def commit(self, call: Call, at: int) -> None:
+        """The call's name is known: report its start, up to `at` in the model's text."""
+        call.committed = True
+        tools = self.tools
+        options = self.options
+        fate = ""
+        if options.calls == "drop":
+            fate = "drop"
+        elif self._index + 1 >= (options.max_calls if options.max_calls is not None else 1 << 60) or (
+            not options.parallel and self._index >= 0
+        ):
+            fate = "limit"
+        elif tools is not None and call.name not in tools.names:
+            if options.unknown_tools == "call":
+                call.flag("unknown_tool", call.name)
+            else:
+                fate = options.unknown_tools
+        if fate and self._hold is None:
+            self._hold = []
+            self._sink = self._hold
+        self._fate = fate
+        if self._record is not None and fate in {"", "drop", "limit"}:
+            self._record.settle()
+        self._index += 1
+        self._sink.append(CallStart(self._index, call.id, call.name, max(self._mark, 0), max(at, 0)))
+
+    def _step_call(self, final: bool) -> bool:
+        call = self._call
+        assert call is not None  # noqa: S101 - the state says so
+        status = call.run(self, final)
+        limit = self.options.max_call_chars
+        if status == MORE and not final:
+            if limit is not None and self.offset - self._mark > limit:
+                call.flag("call_too_long", call.name)
+                self._call_failed(call)
+                return True
+            return False
+        if status == OK:
+            self._call_done(call)
+            return True
+        if final and self.pos == len(self.buf):
+            self._call_cut(call)
+            return False
+        self._call_failed(call)
+        return True
+
+    def _after_call(self) -> None:
+        self._call = None
+        self._record = None
+        self._at_start = True
+        self._between = False
+        if self._section:
+            self._mode = SECTION
+            self.tail = ""
+        else:
+            self._mode = self._home
+        self._scan = self.pos
+
+    def _release(self, call: Call, *, complete: bool) -> bool:
+        """Let a held call go; False when it was not one after all and its text went elsewhere."""
+        hold = self._hold
+        if hold is None:
+            return True
+        self._hold = None
+        self._sink = self._draft if self._draft is not None else self._out
+        fate = self._fate
+        if not fate and complete:
+            self._sink.extend(hold)
+            return True
+        self._index -= 1 if call.committed else 0
+        raw = self._record.text(self) if self._record is not None else ""
+        end = self.offset
+        start = max(self._mark, 0)
+        if fate == "drop":
+            kind = "unknown_tool"
+            if self.options.calls == "drop":
+                self._sink.append(Markup(raw, start, end))
+            else:
+                self._problem(kind, call.name, raw, start, end)
+        elif fate == "limit":
+            self._problem("too_many_calls", call.name, raw, start, end)
+        else:
+            self._spoken = True
+            home = ReasoningDelta if self._home == REASONING else TextDelta
+            self._sink.append(home(raw, start, end))
+            if fate:
+                self._problem("unknown_tool", call.name)
+        return False
+
+    def _call_done(self, call: Call) -> None:
+        at = self.offset
+        if self._fate:
+            self._release(call, complete=False)
+            self._after_call()
+            self._fate = ""
+            return
+        for kind, about in call.flags:
+            self._problem(kind, about)
+        self._sink.append(CallEnd(self._index, "complete", call.native_id, max(at, 0), max(at, 0)))
+        self._complete += 1
+        self._release(call, complete=True)
+        self._after_call()
+
+    def _call_failed(self, call: Call) -> None:
+        """The call is broken here."""
+        if not call.committed and (call.weak or self._home == REASONING):
+            self._give_back(call)
+            return
+        if self._hold is not None:
+            kept = self._hold
+            self._release(call, complete=False)
+            del kept
+            self._after_call()
+            self._at_start = False
+            self._fate = ""
+            return
+        at = self.offset
+        if call.committed:
+            for kind, about in call.flags:
+                self._problem(kind, about)
+            self._sink.append(CallEnd(self._index, "malformed", call.native_id, max(at, 0), max(at, 0)))
+            self._skip_from = at
+        else:
+            for kind, about in call.flags:
+                if kind == "unresolved_name":
+                    self._problem(kind, about, "", self._mark, self._mark)
+            self._skip_from = self._mark
+        self._abandoned = call.name
+        self._call = None
+        self._mode = SKIP
+        self._scan = self.pos
+
+    def _give_back(self, call: Call) -> None:
+        """What looked like a call is text."""
+        assert self._record is not None  # noqa: S101 - a call is being read
+        raw = self._record.text(self)
+        start = max(self._mark, 0)
+        if self._hold is not None:
+            self._hold = None
+            self._sink = self._draft if self._draft is not None else self._out
+        if self._section and not self._implicit and self.compiled.section_open == []:
+            self._section = False
+        if raw:
+            kind: Any = TextDelta
+            if self._home == REASONING:
+                kind = {"split": ReasoningDelta, "content": TextDelta, "drop": Markup}[self.options.reasoning]
+            else:
+                self._spoken = True
+            self._sink.append(kind(raw, start, start + len(raw)))
+        self._call = None
+        self._record = None
+        self._at_start = False
+        self._mode = SECTION if self._section else self._home
+        self._scan = self.pos
+
+    def _call_cut(self, call: Call) -> None:
+        """The text ended inside the call."""
+        if not call.committed and (call.weak or self._home == REASONING):
+            self._give_back(call)
+            return
+        if self._hold is not None:
+            self._release(call, complete=False)
+            self._after_call()
+            self._fate = ""
+            self._section = False
+            self._mode = OVER
+            return
+        at = max(0, self.offset)
+        raw = self._record.text(self) if self._record is not None else ""
+        if call.committed:
+            for kind, about in call.flags:
+                self._problem(kind, about)
+            self._sink.append(CallEnd(self._index, "truncated", call.native_id, at, at))
+            self._problem("unterminated_call", call.name, raw)
+        else:
+            self._problem("unterminated_call", call.name, raw, self._mark, at)
+        self._call = None
+        self._record = None
+        self._section = False
+        self._mode = OVER
+
+    def _step_skip(self, final: bool) -> bool:
+        """Look for where a broken call's text ends."""
+        mode = self.compiled.skip
+        buf = self.buf
+        at = max(self._scan, self.pos)
+        where, token = mode.watch.seek(buf, at, final)
+        self.scanned += where - at + len(token)
+        if not token and not final:
+            self.pos = where
+            self._scan = where
+            return False
+        marks = mode.marks.get(token, [])
+        self.pos = where
+        if marks and marks[0].cue == Cue.IGNORED:
+            self.pos += len(token)
+        raw = self._record.text(self) if self._record is not None else ""
+        self._problem("malformed_call", self._abandoned, raw, self._skip_from, self.offset)
+        self._after_call()
+        return True

@@ -1,0 +1,227 @@
+"""The calls section: its opener, and what stands between two calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analyzer.runtime.calls import Call, JsonCall
+from analyzer.runtime.compile import Compiled, Cue, Mark, Mode
+from analyzer.runtime.copying import clone
+from analyzer.runtime.events import Markup
+from analyzer.runtime.layouts import JsonProgram
+from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.reading import ReadingState
+from analyzer.runtime.record import Record
+from analyzer.runtime.sequence import SequenceCall
+from analyzer.runtime.state import ENTER
+
+if TYPE_CHECKING:
+    from analyzer.runtime.state import State
+
+
+class SectionOpening:
+    """The calls section's opener, with what must follow it."""
+
+    __slots__ = ("array", "bare", "cur", "lit", "token")
+
+    def __init__(self, mark: Mark | None, compiled: Compiled) -> None:
+        self.lit = mark.lit if mark is not None else compiled.section[0]
+        self.cur = 0
+        self.token = 0
+        self.array = compiled.array
+        self.bare = False
+
+    def copy(self) -> SectionOpening:
+        """Return an independent copy."""
+        return clone(self)
+
+    def enter(self, parser: State, final: bool) -> int:
+        """Look whether the section begins."""
+        buf = parser.buf
+        status, end, self.token = self.lit.match(buf, parser.pos + self.cur, self.token, final)
+        self.cur = end - parser.pos
+        if status != OK:
+            return status
+        at = white_end(buf, end)
+        if at == len(buf):
+            return FAIL if final or at - end > WHITE_CAP else MORE
+        if self.array:
+            if buf[at] == "[":
+                self.cur = at + 1 - parser.pos
+                return OK
+            if buf[at] == "{" and parser.options.bare_object and self.lit.core:
+                self.bare = True
+                return OK
+            return FAIL
+        waiting = False
+        compiled = parser.compiled
+        for layout in compiled.layouts:
+            core = layout.opener.core
+            if not core:
+                if isinstance(layout, JsonProgram):
+                    if buf[at] == "{":
+                        return OK
+                elif buf[at].isalnum() or buf[at] == "_":
+                    return OK
+                continue
+            for token in layout.opener.tokens[:2]:
+                if buf.startswith(token, at):
+                    return OK
+                if not final and len(buf) - at < len(token) and token.startswith(buf[at:]):
+                    waiting = True
+        close = compiled.section[1].core
+        if close:
+            if buf.startswith(close, at):
+                return OK
+            if not final and len(buf) - at < len(close) and close.startswith(buf[at:]):
+                waiting = True
+        return MORE if waiting else FAIL
+
+
+class SectionState(ReadingState):
+    """Reads what stands between calls."""
+
+    __slots__ = ()
+
+    def _call_of(self, number: int, token: int) -> Call:
+        program = self.compiled.layouts[number]
+        opened = self._section or self._bare_section
+        if isinstance(program, JsonProgram):
+            return JsonCall(program, number, token, opened=opened)
+        return SequenceCall(program, number, token, opened=opened)
+
+    def _begin_attempts(self, attempts: list[tuple[Any, Mark | None]], where: int) -> None:
+        self._attempts = attempts
+        self._enter_at = where - self.pos
+        for attempt, _ in attempts:
+            attempt.cur = self._enter_at
+        self._where_enter = self._mode
+        self._mode = ENTER
+
+    def _junk(self, end: int) -> None:
+        """Text in the section that is no call."""
+        record = self._record
+        if record is None:
+            if end == self.pos:
+                return
+            record = Record(self.offset, self.options.raw_limit)
+            record.settle()
+        self.pos = end
+        self._record = None
+        raw = record.text(self)
+        start = max(record.start, 0)
+        if raw.strip():
+            self._problem("unexpected_text", "", raw, start, self.offset)
+        elif raw:
+            self._sink.append(Markup(raw, start, self.offset))
+
+    def _step_section(self, final: bool) -> bool:
+        """Inside the section, where only calls, separators and the closer belong."""
+        compiled = self.compiled
+        buf = self.buf
+        junk = self._record is not None
+        if not junk and self._scan <= self.pos:
+            at = white_end(buf, self.pos)
+            if at > self.pos:
+                self.markup(at)
+            self._scan = self.pos
+        pos = self.pos
+        size = len(buf)
+        if pos == size:
+            if final:
+                self._junk(pos)
+                self._section_unclosed()
+            return False
+        if self._scan == pos and not junk:
+            if self._bare_section and buf[pos] != "{":
+                self._bare_section = self._section = False
+                self._after_section(pos)
+                return True
+            slots = [n for n in compiled.starts if not isinstance(compiled.layouts[n], JsonProgram)]
+            if slots and (buf[pos].isalnum() or buf[pos] == "_"):
+                self._begin_attempts([(self._call_of(n, 0), None) for n in slots], pos)
+                return True
+        mode = compiled.section_mode
+        where, token = mode.watch.seek(buf, self._scan, final)
+        self.scanned += where - self._scan + len(token)
+        if not token:
+            if where > pos:
+                if not junk:
+                    self._record = Record(self.offset, self.options.raw_limit)
+                    self._record.settle()
+                self.pos = where
+            self._scan = where
+            if final:
+                self._junk(size)
+                self._section_unclosed()
+            return False
+        return self._section_token(mode, where, token, final)
+
+    def _section_token(self, mode: Mode, where: int, token: str, final: bool) -> bool:
+        attempts: list[tuple[Any, Mark | None]] = []
+        for mark in mode.marks[token]:
+            if mark.cue == Cue.CALL_OPEN:
+                attempts.append((self._call_of(mark.number, mark.token), mark))
+                continue
+            if attempts:
+                continue
+            status, end, _ = mark.lit.match(self.buf, where, mark.token, final)
+            if mark.cue == Cue.SECTION_CLOSE:
+                self._junk(where)
+                if not self.compiled.array:
+                    return self._section_close(where, mark.lit, final)
+                self.markup(where + 1)
+                self._section = False
+                return self._after_section(self.pos)
+            if status == MORE:
+                self._scan = where
+                return False
+            if status != OK:
+                continue
+            self._junk(where)
+            if mark.cue == Cue.SEPARATOR:
+                self.markup(end)
+                self._scan = self.pos
+                return True
+            self._section_unclosed()
+            self._at_start = True
+            self._mode = self._home
+            self._scan = self.pos
+            return True
+        if attempts:
+            self._begin_attempts(attempts, where)
+            return True
+        self._scan = where + len(token)
+        return True
+
+    def _section_close(self, where: int, lit: Any, final: bool) -> bool:
+        status, end, reached = lit.match(self.buf, where, 0, final)
+        if status == MORE and not final:
+            self._scan = where
+            return False
+        self.markup(end)
+        if status != OK:
+            self._problem("missing_close", lit.tokens[reached])
+        self._section = False
+        self._mode = self._home
+        self._at_start = True
+        self.tail = lit.tail if status == OK else ""
+        self._scan = self.pos
+        return True
+
+    def _after_section(self, pos: int) -> bool:
+        """Behind the array: the rest of the section's closer, if it has one."""
+        self._mode = self._home
+        self._at_start = True
+        self._scan = pos
+        if self.compiled.section[1].core:
+            self._implicit = True
+        else:
+            self.tail = self.compiled.section[1].text
+        return True
+
+    def _section_unclosed(self) -> None:
+        closer = self.compiled.section[1].core or ("]" if self.compiled.array else "")
+        if self._section and closer and not self._bare_section:
+            self._problem("missing_close", closer)
+        self._section = False

@@ -1,0 +1,206 @@
+"""What a parser knows, and how it gives out events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from analyzer.runtime.events import ArgumentsDelta, Event, Markup, Problem, ReasoningDelta, TextDelta
+from analyzer.runtime.problems import KINDS
+
+if TYPE_CHECKING:
+    from analyzer.runtime.calls import Call
+    from analyzer.runtime.coerce import CompiledTools
+    from analyzer.runtime.compile import Compiled, Mark
+    from analyzer.runtime.options import Options
+    from analyzer.runtime.record import Record
+
+TEXT, REASONING, ENTER, CALL, SECTION, SKIP, OVER = range(7)
+"""The states: two homes, a call being entered, a call, the section between calls, a broken call, the end."""
+
+_new: Final = tuple.__new__
+
+
+class State:
+    """The parser's memory. Everything below `buf`, `pos` and `base` is about the text before that place."""
+
+    __slots__ = (
+        "_abandoned", "_at_start", "_attempts", "_bare_section", "_between", "_call", "_complete",
+        "_direct", "_draft", "_draft_record", "_draft_saved", "_enter_at", "_fate", "_hold", "_home",
+        "_implicit", "_index", "_make", "_mark", "_mode", "_number", "_out", "_over", "_pieces", "_plain",
+        "_reasoned", "_record", "_scan", "_section", "_sink", "_skip_from", "_spoken", "_where_enter",
+        "_wrapped", "base", "buf", "compiled", "finish_reason", "options", "pos", "scanned", "tail",
+        "tools",
+    )  # fmt: skip
+
+    compiled: Compiled
+    options: Options
+    tools: CompiledTools | None
+    buf: str
+    """Text that is not consumed yet, from `pos` on; `base` is the place of its first character in the model's text."""
+    pos: int
+    base: int
+    tail: str
+    """White space of a marker that was just read, dropped if it is exactly what follows."""
+    scanned: int
+    """How many characters were searched so far, for the tests of linearity."""
+    finish_reason: str
+    _out: list[Event]
+    _sink: list[Event]
+    """Where events go: `_out`, or the list of a call that may yet turn out to be none."""
+    _mode: int
+    _home: int
+    _number: int
+    """The reasoning segment that is open."""
+    _wrapped: int
+    _at_start: bool
+    """Nothing but white space since the last marker."""
+    _scan: int
+    _call: Call | None
+    _attempts: list[tuple[Any, Mark | None]]
+    _enter_at: int
+    _where_enter: int
+    _mark: int
+    """Where the call that is being read begins."""
+    _record: Record | None
+    _index: int
+    _complete: int
+    _reasoned: bool
+    _spoken: bool
+    _section: bool
+    _implicit: bool
+    """A call was read outside its section: the section's closer may follow."""
+    _bare_section: bool
+    _between: bool
+    _draft: list[Event] | None
+    """Events of calls inside open reasoning, until it is known whether they count."""
+    _draft_record: Record | None
+    _draft_saved: tuple[int, int]
+    _hold: list[Event] | None
+    """Events of one call that is given out whole or not at all."""
+    _fate: str
+    _skip_from: int
+    _abandoned: str
+    _over: int
+    _plain: Any
+    _make: Any
+    _pieces: list[str]
+    _direct: Any
+
+    def _blank(self) -> None:
+        self.buf = ""
+        self.pos = 0
+        self.base = 0
+        self.tail = ""
+        self.scanned = 0
+        self.finish_reason = ""
+        self._out = self._sink = []
+        self._mode = self._home = TEXT
+        self._number = 0
+        self._wrapped = -1
+        self._at_start = True
+        self._scan = 0
+        self._call = None
+        self._attempts = []
+        self._enter_at = 0
+        self._where_enter = TEXT
+        self._mark = 0
+        self._record = None
+        self._index = -1
+        self._complete = 0
+        self._reasoned = self._spoken = self._section = self._implicit = self._bare_section = False
+        self._between = True
+        self._draft = None
+        self._draft_record = None
+        self._draft_saved = (-1, 0)
+        self._hold = None
+        self._fate = ""
+        self._skip_from = -1
+        self._over = -1
+        self._plain = None
+        self._make = None
+        self._pieces = []
+        self._direct = None
+        self._abandoned = ""
+
+    def markup(self, end: int) -> None:
+        """Consume up to `end` (an index into the buffer) as part of the format."""
+        pos = self.pos
+        if end > pos:
+            if self._call is None or self._call.committed or self._mode != CALL:
+                self._put(Markup, pos, end)
+            self.pos = end
+
+    def arguments(self, text: str, end: int) -> None:
+        """Consume up to `end` as arguments that read `text` in JSON."""
+        start = self.base + self.pos
+        self.pos = end
+        self._sink.append(_new(ArgumentsDelta, (self._index, text, max(start, 0), max(self.base + end, 0))))
+
+    def put_arguments(self, text: str, start: int, end: int) -> None:
+        """Report arguments that stand from `start` to `end` in the model's text."""
+        self._sink.append(_new(ArgumentsDelta, (self._index, text, max(start, 0), max(end, 0))))
+
+    def put_markup(self, start: int, end: int) -> None:
+        """Report consumed text from `start` to `end` as part of the format."""
+        if end > max(start, 0):
+            text = self._record.between(self, max(start, 0), end) if self._record is not None else ""
+            self._sink.append(Markup(text, max(start, 0), end))
+
+    def _put(self, kind: Any, start: int, end: int) -> None:
+        first = self.base + start
+        text = self.buf[start:end]
+        if first < 0:
+            text = text[-first:]
+            if not text:
+                return
+            first = 0
+        self._sink.append(_new(kind, (text, first, self.base + end)))
+
+    def _text(self, end: int) -> None:
+        """Consume up to `end` as text of the present home."""
+        pos = self.pos
+        if end <= pos:
+            return
+        if self._home == REASONING:
+            policy = self.options.reasoning
+            self._put(
+                ReasoningDelta if policy == "split" else TextDelta if policy == "content" else Markup,
+                pos,
+                end,
+            )
+        else:
+            self._put(TextDelta, pos, end)
+            if self.base + end > 0:
+                self._spoken = True
+        self.pos = end
+        self._at_start = False
+
+    def _reasoning_markup(self, end: int) -> None:
+        """Consume a reasoning marker."""
+        if self.options.reasoning == "content":
+            self._put(TextDelta, self.pos, end)
+            self.pos = end
+        else:
+            self.markup(end)
+
+    def _problem(
+        self, kind: str, about: str = "", raw: str = "", start: int | None = None, end: int | None = None
+    ) -> None:
+        entry = KINDS[kind]
+        at = max(0, self.base + self.pos)
+        message = entry.message.replace("{0}", f"`{about}`" if about else "")
+        self._sink.append(
+            Problem(
+                kind, entry.severity, " ".join(message.split()), raw or about,
+                at if start is None else max(0, start), at if end is None else max(0, end),
+            )
+        )  # fmt: skip
+
+    @property
+    def offset(self) -> int:
+        """The place of the parser in the model's text."""
+        return self.base + self.pos
+
+    def _set_home(self, home: int) -> None:
+        self._home = self._mode = home
+        self._scan = self.pos

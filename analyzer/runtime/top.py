@@ -1,0 +1,342 @@
+"""The top level: text, reasoning, and the markers in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from analyzer.runtime.calls import Call
+from analyzer.runtime.compile import Cue, Mark, Mode
+from analyzer.runtime.events import Markup, ReasoningDelta, TextDelta
+from analyzer.runtime.layouts import JsonProgram
+from analyzer.runtime.literals import MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.record import Record
+from analyzer.runtime.section import SectionOpening, SectionState
+from analyzer.runtime.state import OVER, REASONING, SECTION, TEXT
+
+
+class TopState(SectionState):
+    """Reads text and reasoning, and finds out what a marker means."""
+
+    __slots__ = ()
+
+    def _open_reasoning(self, number: int) -> None:
+        self._number = number
+        self._reasoned = True
+        self._at_start = True
+        self._set_home(REASONING)
+
+    def _close_reasoning(self, where: int, leads: Sequence[str]) -> None:
+        """End the reasoning at `where`; calls read inside it were drafts."""
+        if self._draft is not None:
+            start = self._draft_record.start
+            text = self._draft_record.text_to(self, where)
+            self._draft = self._draft_record = None
+            self._sink = self._out
+            self._index, self._complete = self._draft_saved
+            lead = next((lead for lead in leads if text.endswith(lead)), "")
+            cut = len(text) - len(lead)
+            kind = {"split": ReasoningDelta, "content": TextDelta, "drop": Markup}[self.options.reasoning]
+            first = max(start, 0)
+            self._sink.append(kind(text[:cut], first, first + cut))
+            if lead:
+                self._sink.append(Markup(lead, first + cut, first + cut + len(lead)))
+            self.pos = where
+        else:
+            self._before(where, leads)
+        self._set_home(TEXT)
+
+    def _commit_draft(self) -> None:
+        if self._draft is not None:
+            self._out.extend(self._draft)
+            self._draft = self._draft_record = None
+            self._sink = self._out
+            self._problem("call_in_reasoning")
+
+    def _step_text(self, final: bool) -> bool:
+        compiled = self.compiled
+        buf = self.buf
+        pos = self.pos
+        if self.tail:
+            tail = self.tail
+            if buf.startswith(tail, pos):
+                self.tail = ""
+                self.markup(pos + len(tail))
+                return True
+            if not final and tail.startswith(buf[pos : pos + len(tail)]):
+                return False
+            self.tail = ""
+        size = len(buf)
+        if pos == size:
+            return False
+        mode = compiled.text if self._mode == TEXT else compiled.reasoning_modes[self._number]
+        watch = mode.watch
+        at = max(self._scan, pos)
+        where, token = watch.seek(buf, at, final)
+        self.scanned += where - at + len(token)
+        if self._at_start:
+            begin = white_end(buf, pos) if compiled.soft else pos
+            if begin == size:
+                if not final and begin - pos <= WHITE_CAP:
+                    return False
+                if final and (self._spoken or self._reasoned or self._index >= 0):
+                    self.markup(size)
+                    return False
+            if begin < size and compiled.anchored and self._mode == TEXT and begin - pos <= WHITE_CAP:
+                if self._try_anchored(begin):
+                    return True
+            if begin < where or begin - pos > WHITE_CAP:
+                self._at_start = False
+        if token:
+            return self._at_token(mode, where, token, final)
+        if final:
+            end = size
+            if self._mode == TEXT and self.finish_reason == "stop":
+                end = self._without_lead(end)
+            self._text(end)
+            self.markup(size)
+            return False
+        if not self._at_start:
+            self._text(watch.hold(buf, pos, where))
+        self._scan = where
+        return False
+
+    def _without_lead(self, end: int) -> int:
+        """At the end of the text a stop literal may have been cut off, its white space left."""
+        for mark in (mark for marks in self.compiled.text.marks.values() for mark in marks):
+            if mark.cue == Cue.END and mark.stop and mark.lit.lead:
+                if self.buf.endswith(mark.lit.lead, self.pos, end):
+                    return end - len(mark.lit.lead)
+        return end
+
+    def _at_token(self, mode: Mode, where: int, token: str, final: bool) -> bool:
+        """A watched token stands at `where`: find out what it means here."""
+        attempts: list[tuple[Any, Mark | None]] = []
+        for mark in mode.marks[token]:
+            if mark.cue in {Cue.SECTION_OPEN, Cue.CALL_OPEN}:
+                if self._home == REASONING and self.options.calls_in_reasoning == "never":
+                    continue
+                attempts.append((self._attempt(mark), mark))
+                continue
+            if attempts:
+                continue
+            status, end, _ = mark.lit.match(self.buf, where, mark.token, final)
+            if status == MORE:
+                self._text(self._lead_before(where, mark.leads) if not self._at_start else self.pos)
+                self._scan = where
+                return False
+            if status == OK and self._act(mark, where, end):
+                return True
+        if attempts:
+            self._text(self._lead_before(where, attempts[0][1].leads) if not self._at_start else self.pos)  # type: ignore[union-attr]
+            self._begin_attempts(attempts, where)
+            return True
+        self._at_start = False
+        self._scan = where + len(token)
+        return True
+
+    def _lead_before(self, where: int, leads: Sequence[str]) -> int:
+        for lead in leads:
+            if self.buf.endswith(lead, self.pos, where):
+                return where - len(lead)
+        return where
+
+    def _before(self, where: int, leads: Sequence[str]) -> None:
+        """Give out the text before a marker; its own white space is markup."""
+        if where > self.pos:
+            if not self._at_start:
+                self._text(self._lead_before(where, leads))
+            self.markup(where)
+
+    def _act(self, mark: Mark, where: int, end: int) -> bool:
+        """Do what a marker says; False when it means nothing here."""
+        cue = mark.cue
+        options = self.options
+        if cue == Cue.REASONING_OPEN:
+            if self._home == REASONING:
+                if not (self._at_start and options.repeated_open):
+                    return False
+                self._before(where, ())
+                self.markup(end)
+                self._problem("repeated_open")
+                self.tail = mark.lit.tail
+                return True
+            self._before(where, mark.leads)
+            self._reasoning_markup(end)
+            self._open_reasoning(mark.number)
+            self.tail = mark.lit.tail
+        elif cue == Cue.REASONING_CLOSE:
+            if self._home == REASONING:
+                self._close_reasoning(where, mark.leads)
+            else:
+                first = not self._spoken and (self._at_start or where == self.pos) and self._index < 0
+                if not options.orphan_close or not (self._reasoned or first):
+                    return False
+                self._before(where, ())
+                self._problem("orphan_close")
+            self._reasoning_markup(end)
+            self.tail = mark.lit.tail
+            self._at_start = True
+        elif cue == Cue.EMPTY:
+            self._before(where, ())
+            self.markup(end)
+            self.tail = mark.lit.tail
+            self._at_start = True
+        elif cue == Cue.CONTENT_OPEN:
+            self._before(where, ())
+            self.markup(end)
+            self._wrapped = mark.number
+            self.tail = mark.lit.tail
+            self._at_start = True
+        elif cue == Cue.CONTENT_CLOSE:
+            if self.compiled.content[mark.number].open.strip() and self._wrapped < 0:
+                return False
+            self._before(where, mark.leads)
+            self.markup(end)
+            self._wrapped = -1
+            self.tail = mark.lit.tail
+            self._at_start = True
+        elif cue == Cue.HEADER:
+            return self._act_header(mark, where, end)
+        elif cue == Cue.END:
+            self._act_end(mark, where, end)
+        elif cue == Cue.SECTION_CLOSE:
+            if not self._implicit:
+                return False
+            self._before(where, ())
+            self.markup(end)
+            self._implicit = False
+            self.tail = mark.lit.tail
+            self._at_start = True
+        else:  # ignored
+            self._before(where, ()) if self._at_start else self._text(where)
+            self.markup(end)
+        return True
+
+    def _act_header(self, mark: Mark, where: int, end: int) -> bool:
+        if self._home == REASONING:
+            self._close_reasoning(where, ())
+            self._problem("unterminated_reasoning")
+        elif not self._between and not self._at_start:
+            self._before(where, ())
+        else:
+            self._before(where, ())
+        self.markup(end)
+        self._between = False
+        self._wrapped = -1
+        self.tail = mark.lit.tail
+        self._at_start = True
+        return True
+
+    def _act_end(self, mark: Mark, where: int, end: int) -> None:
+        if self._home == REASONING:
+            closer = self.compiled.reasoning[self._number][1]
+            if closer.core and mark.stop:
+                self._before(where, mark.leads)
+                self._problem("unterminated_reasoning")
+                self._commit_draft()
+            else:
+                self._close_reasoning(where, mark.leads)
+                if closer.core:
+                    self._problem("unterminated_reasoning")
+            self._set_home(TEXT)
+        else:
+            self._before(where, mark.leads)
+        self.markup(end)
+        self._section = self._implicit = False
+        self._wrapped = -1
+        self._at_start = True
+        if mark.stop:
+            self._mode = OVER
+            self._over = self.offset
+        else:
+            self._between = True
+            self.tail = mark.lit.tail
+
+    def _attempt(self, mark: Mark) -> Any:
+        if mark.cue == Cue.SECTION_OPEN:
+            return SectionOpening(mark, self.compiled)
+        return self._call_of(mark.number, mark.token)
+
+    def _try_anchored(self, begin: int) -> bool:
+        """At the start of a region a call may begin without a marker."""
+        compiled = self.compiled
+        char = self.buf[begin]
+        attempts: list[tuple[Any, Mark | None]] = []
+        if compiled.array and not compiled.section_open:
+            if char == "[":
+                attempts.append((SectionOpening(None, compiled), None))
+            elif char == "{" and self.options.bare_object:
+                attempts += [(self._call_of(n, 0), None) for n in compiled.starts]
+        elif compiled.section_open:
+            lit = compiled.section_open[0]
+            if lit.core.startswith(char):
+                opening = SectionOpening(None, compiled)
+                attempts.append((opening, None))
+        else:
+            for number, program in enumerate(compiled.layouts):
+                core = program.opener.core
+                if not core and isinstance(program, JsonProgram):
+                    if char == "{":
+                        attempts.append((self._call_of(number, 0), None))
+                elif not core or (len(core) < 3 and core.startswith(char)):
+                    attempts.append((self._call_of(number, 0), None))
+        if not attempts:
+            return False
+        self._begin_attempts(attempts, begin)
+        return True
+
+    def _step_enter(self, final: bool) -> bool:
+        failed = self._enter_at
+        while self._attempts:
+            attempt, mark = self._attempts[0]
+            before = attempt.cur
+            status = attempt.enter(self, final)
+            self.scanned += max(0, attempt.cur - before) + 1
+            if status == MORE and not final:
+                return False
+            if status == OK:
+                self._enter(attempt, mark)
+                return True
+            failed = max(failed, attempt.cur)
+            self._attempts.pop(0)
+        self._mode = self._where_enter
+        self._at_start = False
+        if failed == self._enter_at:
+            failed += 1
+        self._scan = min(self.pos + failed, len(self.buf))
+        return True
+
+    def _enter(self, attempt: Any, mark: Mark | None) -> None:
+        self._attempts = []
+        at = self.pos + self._enter_at
+        attempt.cur -= self._enter_at
+        self._enter_at = 0
+        if self._where_enter == SECTION:
+            self._junk(at)
+        else:
+            self.markup(at)
+        if self._home == REASONING and self._draft is None:
+            self._draft = []
+            self._draft_saved = (self._index, self._complete)
+            self._sink = self._draft
+            self._draft_record = Record(self.offset)
+        if isinstance(attempt, SectionOpening):
+            self._mode = SECTION
+            self._section = True
+            self._bare_section = attempt.bare
+            self.markup(self.pos + attempt.cur)
+            self._scan = self.pos
+            return
+        call: Call = attempt
+        if (
+            mark is not None
+            and not self._section
+            and self.compiled.section_open
+            and mark.cue == Cue.CALL_OPEN
+        ):
+            self._implicit = True
+            call.flag("missing_open", self.compiled.section_open[0].core)
+        if call.token:
+            call.flag("missing_open", self.compiled.layouts[call.number].opener.tokens[0])
+        self._begin_call(call)
