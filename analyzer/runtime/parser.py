@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from analyzer.runtime.arguments import ArgumentItems
-from analyzer.runtime.calls import Call, JsonCall
+from analyzer.runtime.call import Call
 from analyzer.runtime.coerce import CompiledTools
 from analyzer.runtime.compile import compile_spec
 from analyzer.runtime.copying import clone
 from analyzer.runtime.events import ArgumentsDelta, EndOfMessage, Event, Markup, ReasoningDelta, TextDelta
+from analyzer.runtime.items import ArgumentItems
+from analyzer.runtime.json_call import JsonCall
 from analyzer.runtime.options import DEFAULT, Options
 from analyzer.runtime.record import Record
 from analyzer.runtime.sequence import SequenceCall

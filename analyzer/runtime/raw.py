@@ -10,7 +10,7 @@ from analyzer.runtime.literal_scan import json_inner
 from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE_CAP, Lit, Watch, white_end
 
 if TYPE_CHECKING:
-    from analyzer.runtime.calls import Call
+    from analyzer.runtime.call import Call
     from analyzer.runtime.layouts import Arguments
     from analyzer.runtime.state import State
 

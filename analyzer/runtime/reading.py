@@ -11,7 +11,7 @@ from analyzer.runtime.record import Record
 from analyzer.runtime.state import CALL, OVER, REASONING, SECTION, SKIP, State
 
 if TYPE_CHECKING:
-    from analyzer.runtime.calls import Call
+    from analyzer.runtime.call import Call
 
 
 class ReadingState(State):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from analyzer.runtime.calls import Call, JsonCall
+from analyzer.runtime.call import Call
 from analyzer.runtime.compile import Compiled, Cue, Mark, Mode
 from analyzer.runtime.copying import clone
 from analyzer.runtime.events import Markup
+from analyzer.runtime.json_call import JsonCall
 from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 from analyzer.runtime.reading import ReadingState

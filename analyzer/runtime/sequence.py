@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.runtime.arguments import ArgumentItems, ArgumentValue
-from analyzer.runtime.calls import Call
+from analyzer.runtime.arguments import ArgumentValue
+from analyzer.runtime.call import Call
 from analyzer.runtime.copying import clone
+from analyzer.runtime.items import ArgumentItems
 from analyzer.runtime.layouts import ARGUMENTS, ID, INDEX, LITERAL, NAME, SequenceProgram
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
 from analyzer.runtime.names import name_from_id, slot, valid_name

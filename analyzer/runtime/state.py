@@ -8,7 +8,7 @@ from analyzer.runtime.events import ArgumentsDelta, Event, Markup, Problem, Reas
 from analyzer.runtime.problems import KINDS
 
 if TYPE_CHECKING:
-    from analyzer.runtime.calls import Call
+    from analyzer.runtime.call import Call
     from analyzer.runtime.coerce import CompiledTools
     from analyzer.runtime.compile import Compiled, Mark
     from analyzer.runtime.options import Options

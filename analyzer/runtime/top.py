@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from analyzer.runtime.calls import Call
+from analyzer.runtime.call import Call
 from analyzer.runtime.compile import Cue, Mark, Mode
 from analyzer.runtime.events import Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.layouts import JsonProgram

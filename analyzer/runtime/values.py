@@ -1,0 +1,307 @@
+"""The value of one argument item: raw text, a value that ends by itself, or a nested container."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.runtime import json_scan
+from analyzer.runtime.arguments import Scanner, report, scanner_for
+from analyzer.runtime.coerce import Types, quoted
+from analyzer.runtime.copying import clone
+from analyzer.runtime.json_scan import JsonScanner
+from analyzer.runtime.layouts import KEY, LITERAL, Arguments
+from analyzer.runtime.literal_scan import LiteralScanner
+from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
+from analyzer.runtime.names import slot
+from analyzer.runtime.raw import RawValue
+
+if TYPE_CHECKING:
+    from analyzer.runtime.call import Call
+    from analyzer.runtime.state import State
+
+BETWEEN, ITEM = range(2)
+
+
+class Frame:
+    """One open container: the arguments object itself, or a nested value."""
+
+    __slots__ = ("close", "count", "given", "key", "kind", "types")
+
+    def __init__(self, kind: str, types: Types | None, key: str = "", close: Lit | None = None) -> None:
+        self.kind = kind
+        self.types = types
+        self.key = key
+        self.close = close
+        self.count = 0
+        self.given: set[str] = set()
+
+    def copy(self) -> Frame:
+        """Return an independent copy."""
+        return clone(self)
+
+
+class ItemValues:
+    """Reads values, for `ArgumentItems`."""
+
+    __slots__ = (
+        "_frames",
+        "_key",
+        "_lit_token",
+        "_scan",
+        "_scanner",
+        "_separated",
+        "_state",
+        "_step",
+        "_value",
+        "_word",
+        "arguments",
+        "call",
+    )
+
+    def __init__(self, call: Call, arguments: Arguments, parser: State) -> None:
+        self.call = call
+        self.arguments = arguments
+        types = None if parser.tools is None else parser.tools.parameters(call.name)
+        self._frames = [Frame("object", types)]
+        self._state = BETWEEN
+        self._step = 0
+        self._lit_token = 0
+        self._scan = 0
+        self._key = ""
+        self._word = ""
+        self._value: RawValue | None = None
+        self._scanner: Scanner | None = None
+        self._separated = False
+
+    def copy(self) -> ItemValues:
+        """Return an independent copy that still belongs to the same call."""
+        call, self.call = self.call, None  # type: ignore[assignment]
+        new = clone(self)
+        self.call = new.call = call
+        new._frames = [frame.copy() for frame in self._frames]  # noqa: SLF001 - our own
+        return new
+
+    def held(self) -> str:
+        """Text consumed and not reported yet."""
+        if self._scanner is not None:
+            return self._scanner.held
+        return "" if self._value is None else self._value.held()
+
+    @property
+    def value(self) -> RawValue | None:
+        """The raw value that is being read."""
+        return self._value
+
+    @property
+    def scanner(self) -> Scanner | None:
+        """The scanner of the value that is being read."""
+        return self._scanner
+
+    def _starts(self, buf: str, at: int, core: str, final: bool) -> int:
+        if buf.startswith(core, at):
+            return OK
+        if not final and len(buf) - at < len(core) and core.startswith(buf[at:]):
+            return MORE
+        return FAIL
+
+    def _types(self) -> tuple[frozenset[str] | None, Types | None]:
+        """The types that the present value may have (None: not known), and its schema."""
+        frame = self._frames[-1]
+        schema = frame.types
+        child = None
+        names: frozenset[str] | None = None
+        if schema is not None:
+            child = schema.child(None if frame.kind == "array" else self._key)
+            if child is not None and child.names is not None:
+                names = child.names
+            elif schema.closed or child is not None:
+                names = frozenset({"string"})
+        if self.arguments.words and self._word in self.arguments.words:
+            said = self.arguments.words[self._word]
+            names = said if "string" not in said or len(said) == 1 else (names or None)
+        return names, child
+
+    def _read_value(self, parser: State, final: bool) -> int:
+        if self._value is None and self._scanner is None:
+            status = self._start_value(parser, final)
+            if status != OK or (self._value is None and self._scanner is None):
+                return status
+        if self._value is not None:
+            status = self._value.run(parser, final)
+            if status == OK:
+                self._value = None
+            return status
+        return self._scan_value(parser, final)
+
+    def _start_value(self, parser: State, final: bool) -> int:
+        arguments = self.arguments
+        buf = parser.buf
+        pos = parser.pos
+        before = arguments.item[arguments.value_at - 1] if arguments.value_at else None
+        tail = before[1].tail if before is not None and before[0] == LITERAL else ""
+        names, child = self._types()
+        if not arguments.raw:
+            at = white_end(buf, pos) if arguments.soft else pos
+            if at == len(buf) and not final:
+                return MORE if at - pos <= WHITE_CAP else FAIL
+            if at > pos:
+                parser.markup(at)
+            self._scanner = self._pick_scanner(parser, buf, at, final)
+            if self._scanner is None:
+                return MORE
+            self._put_key(parser)
+            return OK
+        if arguments.nested and not (names is not None and "string" in names):
+            status = self._nested(parser, final, child)
+            if status != FAIL:
+                return status
+        if tail:
+            if buf.startswith(tail, pos):
+                parser.markup(pos + len(tail))
+            elif not final and tail.startswith(buf[pos:]):
+                return MORE
+        self._put_key(parser)
+        frame = self._frames[-1]
+        self._value = RawValue(
+            self.call, arguments, self._key, names, frame.types, frame.given, strict_text=self._word
+        )
+        return OK
+
+    def _put_key(self, parser: State) -> None:
+        frame = self._frames[-1]
+        head = ("{" if frame.kind == "object" else "[") if not frame.count else ", "
+        key = "" if frame.kind == "array" else f"{quoted(self._key)}: "
+        if frame.kind == "object" and self._key in frame.given:
+            self.call.flag("duplicate_argument", self._key)
+        frame.given.add(self._key)
+        frame.count += 1
+        parser.put_arguments(head + key, parser.offset, parser.offset)
+
+    def _nested(self, parser: State, final: bool, child: Types | None) -> int:
+        """Open a nested container when an item's opener and key stand where the value begins; FAIL: it is a leaf."""
+        arguments = self.arguments
+        buf = parser.buf
+        at = white_end(buf, parser.pos)
+        if at == len(buf) and not final and at - parser.pos <= WHITE_CAP:
+            return MORE
+        close, _ = arguments.closer(self._key, lenient=False)
+        status = self._starts(buf, at, close.core, final)
+        names = None if child is None else child.names
+        if status != FAIL:
+            if status == MORE:
+                return MORE
+            if names is not None and names & {"array", "object"}:
+                kind = "array" if "array" in names else "object"
+                self._put_key(parser)
+                end = close.match(buf, at, 0, final)[1]
+                parser.markup(end)
+                parser.put_arguments("[]" if kind == "array" else "{}", parser.offset, parser.offset)
+                return OK
+            return FAIL
+        status = self._starts(buf, at, arguments.opener.core, final)
+        if status != OK:
+            return status
+        begin = at + len(arguments.opener.core)
+        status, where = slot(buf, begin, begin, arguments.key_watch[1], final, name=False)
+        if status != OK:
+            return status
+        key = buf[begin:where].strip()
+        kind = (
+            "array"
+            if key == arguments.nested and not (names is not None and "array" not in names)
+            else "object"
+        )
+        self._put_key(parser)
+        parser.markup(at)
+        frame = Frame(kind, child, self._key, close)
+        self._frames.append(frame)
+        self._state = BETWEEN
+        return OK
+
+    def _pick_scanner(self, parser: State, buf: str, at: int, final: bool) -> Scanner | None:
+        codecs = self.arguments.codecs
+        string = codecs.string
+        if string.kind == "quoted":
+            status = self._starts(buf, at, string.open, final)
+            if status == MORE:
+                return None
+            if status == OK:
+                return LiteralScanner(string.open, string.close, foreign=False, follow=self._follows)
+        char = buf[at] if at < len(buf) else ""
+        codec = (
+            codecs.object
+            if char == "{"
+            else codecs.array
+            if char == "["
+            else string
+            if char in {'"', "'"}
+            else codecs.integer
+        )
+        if string.kind == "dialect":
+            codec = string
+        if codec.kind == "json" and parser.options.python_values and char != '"' and char not in "{[":
+            return LiteralScanner(bare=parser.options.foreign_quotes)
+        if codec.kind in {"python", "dialect", "json"}:
+            return scanner_for(codec, parser)
+        return LiteralScanner(bare=parser.options.foreign_quotes)
+
+    def _follows(self, text: str, at: int, final: bool) -> int:
+        """Say whether what stands at `at` can follow a whole value."""
+        arguments = self.arguments
+        at = white_end(text, at)
+        if at == len(text):
+            return OK if final else MORE
+        waiting = False
+        post = arguments.post[0][1].core if arguments.post and arguments.post[0][0] == LITERAL else ""
+        for core in (post,) if post else (arguments.separator.core, arguments.after.core):
+            if core:
+                status = self._starts(text, at, core, final)
+                if status == OK:
+                    return OK
+                waiting = waiting or status == MORE
+        return MORE if waiting else FAIL
+
+    def _scan_value(self, parser: State, final: bool) -> int:
+        scanner = self._scanner
+        assert scanner is not None  # noqa: S101 - the caller has looked
+        buf = parser.buf
+        at = parser.pos
+        if scanner.open:
+            end = scanner.scan(buf, at, final)
+            parser.scanned += end - at
+            text = "".join(scanner.out)
+            scanner.out.clear()
+            if end > at or text:
+                parser.arguments(text, end)
+            if (
+                isinstance(scanner, JsonScanner)
+                and not scanner.done
+                and (final or scanner.state == json_scan.NUMBER)
+            ):
+                at = parser.pos
+                if final:
+                    scanner.finish()
+            if scanner.broken:
+                return FAIL
+            if not scanner.done:
+                return FAIL if final else MORE
+        for kind, step in self.arguments.post:
+            if kind == LITERAL and step.core:
+                at = white_end(buf, parser.pos) if self.arguments.soft else parser.pos
+                if at == len(buf) and not final:
+                    return MORE
+                status, end, _ = step.match(buf, at, 0, final)
+                if status == OK:
+                    parser.markup(end)
+                elif status == MORE:
+                    return MORE
+                else:
+                    return FAIL
+            elif kind == KEY:
+                status = self._starts(buf, parser.pos, self._key, final)
+                if status != OK:
+                    return status
+                parser.markup(parser.pos + len(self._key))
+        report(scanner, self.call, self._key)
+        self._scanner = None
+        return OK
