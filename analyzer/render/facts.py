@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import jinja2
@@ -62,8 +63,12 @@ class TemplateFacts:
         return _distinct(re.split(r"\.|\[\]", rest, maxsplit=1)[0] for rest in under)
 
 
+@lru_cache(maxsize=16)
 def template_facts(source: str) -> TemplateFacts:
-    """The facts of a template; raises `TemplateError` when its syntax is wrong."""
+    """The facts of a template; raises `TemplateError` when its syntax is wrong.
+
+    Those of the last few templates are kept, since several stages ask for them.
+    """
     try:
         tree = environment().parse(source)
         return _Reader(tree).facts()
