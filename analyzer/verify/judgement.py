@@ -35,10 +35,14 @@ class Judgement:
     def levels(self) -> frozenset[Level]:
         """The levels that the trip has proved something of: those whose value was written at all."""
         adapted = self.trip.adapted
+        if "turn_after_result_broken" in self.kinds:
+            return frozenset()
         levels = dict(_seen(levels_of(replace(adapted.case, reply=adapted.reply), adapted.setting.label)))
         for kind in self.kinds:
             for slot, level in _LOST.get(kind, ()):
                 levels[slot] = {level}
+            if kind == "calls_behind_end" and self.trip.reading is not None:
+                levels["calls"] = {str(len(self.trip.reading.message.tool_calls))}
         return frozenset((factor, level) for factor, found in levels.items() for level in found)
 
 

@@ -23,6 +23,8 @@ class Reading:
 
     message: Message
     problems: tuple[str, ...] = ()
+    kinds: tuple[tuple[str, int], ...] = ()
+    """The kind and the place of each problem."""
 
 
 def read(
@@ -46,10 +48,12 @@ def read(
         events += parser.feed(text[start:end])
     events += parser.finish("stop")
     parsed = assemble(events)
-    problems = tuple(
-        f"{problem.kind} at {problem.start}: {problem.raw[:60]!r}" for problem in parsed.problems
+    seen = [problem for problem in parsed.problems if problem.kind not in _TOLERATED]
+    return Reading(
+        parsed.message,
+        tuple(f"{problem.kind} at {problem.start}: {problem.raw[:60]!r}" for problem in seen),
+        tuple((problem.kind, problem.start) for problem in seen),
     )
-    return Reading(parsed.message, problems)
 
 
 def from_header(spec: Spec) -> Spec:

@@ -1,0 +1,93 @@
+"""Turns that the template itself writes broken: what no model would write, and no parser should read.
+
+A failed trip is excused only by what its render shows, and only when the same spec holds for other turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from analyzer.chat import Message
+from analyzer.spec.model import Spec
+from analyzer.verify.adapt import Adapter, Setting
+from analyzer.verify.cases import Case, needles_of
+from analyzer.verify.compare import MISSING, Difference
+from analyzer.verify.defects import Finding
+from analyzer.verify.judgement import Judgement
+from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
+
+
+def excuse(
+    spec: Spec, judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
+) -> None:
+    """Turns failures that are the template's own into defects."""
+    held = [one.trip for one in judged if one.outcome == "held" and one.trip.adapted.reply.calls]
+    if not held:
+        return
+    failed = [one for one in judged if one.outcome == "failed" and one.trip.adapted.reply.calls]
+    for one in failed:
+        _try(one, _section_not_closed(spec, one.trip, held))
+        _try(one, _calls_behind_end(one.trip))
+    later = [one for one in failed if one.outcome == "failed" and one.trip.after_result]
+    for one, kind in zip(
+        later, _otherwise_after_result(spec, later, held, (adapter, stage, traveller)), strict=True
+    ):
+        _try(one, kind)
+
+
+def _try(one: Judgement, kind: str | None) -> None:
+    if kind is not None and one.outcome == "failed":
+        one.outcome, one.failures = "defect", []
+        one.findings = [Finding(kind, "render", Difference("turn", "the turn", "another text"))]
+
+
+def _section_not_closed(spec: Spec, trip: Trip, held: Sequence[Trip]) -> str | None:
+    """Everything came out, only the section's closer is missing, which other turns have."""
+    close = spec.calls.close.strip() if spec.calls is not None else ""
+    if trip.reading is None or trip.cut is None or not close or trip.differences:
+        return None
+    only = {kind for kind, _ in trip.reading.kinds} == {"missing_close"} and len(trip.failures) == len(
+        trip.reading.kinds
+    )
+    written = any(close in other.cut.text for other in held if other.cut is not None)
+    return "section_not_closed" if only and written and close not in trip.cut.text else None
+
+
+def _calls_behind_end(trip: Trip) -> str | None:
+    """The calls that did not come out stand behind the end of the turn, where a model has stopped."""
+    if trip.reading is None or trip.cut is None or not trip.differences:
+        return None
+    ends = [at for kind, at in trip.reading.kinds if kind == "text_after_end"]
+    if len(ends) != 1 or len(trip.failures) != 1:
+        return None
+    for difference in trip.differences:
+        if difference.slot != "call" or difference.got is not MISSING or difference.call is None:
+            return None
+        call = trip.adapted.reply.calls[difference.call]
+        if any(word in trip.cut.text[: ends[0]] for word in needles_of(call)):
+            return None
+    return "calls_behind_end"
+
+
+def _otherwise_after_result(
+    spec: Spec, failed: Sequence[Judgement], held: Sequence[Trip], means: tuple[Adapter, Stage, Traveller]
+) -> Iterator[str | None]:
+    """The same turn holds behind a user message, and behind a result it is another text."""
+    adapter, stage, traveller = means
+    wanted: list[tuple[Case, Setting]] = [
+        (replace(one.trip.adapted.case, place="first"), one.trip.adapted.setting) for one in failed
+    ]
+    for one, trip in zip(failed, render_trips(adapter, stage, wanted), strict=True):
+        if not isinstance(trip, Trip):
+            yield None
+            continue
+        trip.adapted = replace(trip.adapted, reply=one.trip.adapted.reply, truth=_truth(one.trip, trip))
+        traveller.travel(trip)
+        holds = trip.held or _section_not_closed(spec, trip, held) or _calls_behind_end(trip)
+        same_text = trip.cut is not None and trip.cut.text in one.trip.full
+        yield "turn_after_result_broken" if holds and not same_text else None
+
+
+def _truth(settled: Trip, trip: Trip) -> Message:
+    return replace(settled.adapted.truth, tool_calls=trip.adapted.truth.tool_calls)
