@@ -90,7 +90,7 @@ class Call:
             self.flag("missing_close", lit.tokens[self.lit_token])
             self.lit_token = 0
             return OK
-        parser.tail = lit.tail if not lit.core else ""
+        parser.tail = lit.tail
         return OK
 
     def whole_at_end(self) -> bool:

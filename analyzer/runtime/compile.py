@@ -5,7 +5,6 @@ Reads the spec's attributes only (`kind`, `slot`, the literals), so that importi
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections.abc import Iterable
 from enum import IntEnum
@@ -58,8 +57,8 @@ class Mode:
         leads: set[str] = set()
         for mark in marks:
             token = mark.lit.tokens[mark.token] if mark.lit.tokens else ""
-            if not token:
-                continue
+            if not token.strip() and mark.cue != Cue.SEPARATOR:
+                continue  # white space alone marks nothing
             self.marks.setdefault(token, []).append(mark)
             leads.update(mark.leads)
         for group in self.marks.values():
@@ -71,7 +70,7 @@ class Compiled:
     """One spec under one set of options."""
 
     __slots__ = (
-        "__weakref__", "aliases", "anchored", "array", "closers", "content", "header", "id_pattern", "layouts",
+        "__weakref__", "aliases", "anchored", "array", "between", "lead_ins", "closers", "content", "header", "id_pattern", "layouts",
         "prompts", "reasoning", "reasoning_modes", "section", "section_mode", "section_open", "separators", "skip",
         "soft", "starts", "text",
     )  # fmt: skip
@@ -112,7 +111,7 @@ class Compiled:
         self.section = (Lit(opener, soft=soft), Lit(closer, soft=soft))
         separators = [calls.separator]
         layouts = list(calls.layouts)
-        self.section_open = [self.section[0]] if opener.strip() or (opener and not soft) else []
+        self.section_open = [self.section[0]] if opener.strip() else []
         for addition in additions:
             layouts.extend(addition.layouts)
             separators.extend(addition.separators)
@@ -138,8 +137,15 @@ class Compiled:
     def _tables(self, spec: Spec, reasoning: list[Any], additions: Iterable[Any], options: Options) -> None:
         soft = self.soft
         contents = self.content
-        before_calls = _leads(contents, {"any", "beside_calls"}, soft)
-        before_end = _leads(contents, {"any", "alone"}, soft)
+        before_calls = _leads(contents, {"any", "beside_calls"})
+        before_end = _leads(contents, {"any", "alone"})
+        section_open, section_close = (lit.text for lit in self.section)
+        if section_open and not section_open.strip():
+            before_calls = _with(before_calls, section_open)
+        self.between = tuple(lit.text for lit in self.separators if lit.text and not self.array)
+        if section_close and not section_close.strip():
+            self.between += (section_close,)
+        self.lead_ins = _lead_ins(contents, reasoning)
         text: list[Mark] = []
         inside: list[Mark] = []  # what counts inside reasoning, whatever its segment
         section: list[Mark] = []
@@ -149,6 +155,8 @@ class Compiled:
         for segment in [*contents, *reasoning, *([spec.calls] if spec.calls else [])]:
             if segment.end is not None:
                 ends[segment.end.literal] = ends.get(segment.end.literal, False) or segment.end.stop
+        for literal in spec.grammar.stops:
+            ends.setdefault(literal, True)
         for literal, stop in ends.items():
             lit = Lit(literal, soft=soft)
             mark = Mark(Cue.END, lit, 0, 0, _with(before_end, lit.lead), stop)
@@ -258,8 +266,14 @@ def _without_brackets(opener: str, closer: str) -> tuple[str, str]:
     return opener, closer
 
 
-def _leads(contents: Iterable[Any], when: set[str], soft: bool) -> tuple[str, ...]:
-    del soft
+def _lead_ins(contents: Iterable[Any], reasoning: Iterable[Any]) -> tuple[str, ...]:
+    """White space that opens a text, or stands for a segment that is not there."""
+    texts = {text for segment in contents for text in (segment.open, segment.empty)}
+    texts |= {segment.empty for segment in reasoning}
+    return tuple(sorted((text for text in texts if text and not text.strip()), key=len, reverse=True))
+
+
+def _leads(contents: Iterable[Any], when: set[str]) -> tuple[str, ...]:
     return tuple({c.close for c in contents if c.when in when and c.close and not c.close.strip()})
 
 
@@ -269,8 +283,6 @@ def _with(leads: tuple[str, ...], own: str) -> tuple[str, ...]:
 
 
 _cache: dict[int, tuple[weakref.ref[Any], dict[Any, Compiled]]] = {}
-_options_key = re.compile("")
-
 
 def compile_spec(spec: Spec, options: Options) -> Compiled:
     """Return the tables of a spec, made at most once for each spec object and set of rules."""

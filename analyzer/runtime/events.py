@@ -22,7 +22,7 @@ class _Text(NamedTuple):
 
 
 class _Start(NamedTuple):
-    index: int
+    index: int  # type: ignore[assignment]
     id: str | None
     name: str
     start: int
@@ -30,14 +30,14 @@ class _Start(NamedTuple):
 
 
 class _Arguments(NamedTuple):
-    index: int
+    index: int  # type: ignore[assignment]
     text: str
     start: int
     end: int
 
 
 class _CallEnd(NamedTuple):
-    index: int
+    index: int  # type: ignore[assignment]
     status: Status
     native_id: str | None
     start: int
@@ -65,7 +65,7 @@ class _Same:
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and tuple.__eq__(self, other)  # type: ignore[arg-type]
+        return type(self) is type(other) and bool(tuple.__eq__(self, other))  # type: ignore[operator]
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -155,7 +155,7 @@ def coalesce(events: Iterable[Event]) -> list[Event]:
         if isinstance(event, (TextDelta, ReasoningDelta, Markup)):
             if type(last) is type(event):
                 texts.append(event.text)
-                out[-1] = type(event)("", last.start, event.end)  # type: ignore[union-attr]
+                out[-1] = type(event)("", last.start, event.end)
                 continue
         elif (
             isinstance(event, ArgumentsDelta)
@@ -175,7 +175,7 @@ def coalesce(events: Iterable[Event]) -> list[Event]:
 
 def _close(out: list[Event], texts: list[str]) -> None:
     if len(texts) > 1:
-        out[-1] = out[-1]._replace(text="".join(texts))  # type: ignore[call-arg,arg-type]
+        out[-1] = out[-1]._replace(text="".join(texts))  # type: ignore[call-arg]
     texts.clear()
 
 

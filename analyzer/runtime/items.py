@@ -93,7 +93,6 @@ class ArgumentItems(ItemValues):
             if not final or parser.finish_reason == "length" or not self._frames[-1].count:
                 return FAIL
             return self._end(parser)
-        assert arguments.follow is not None  # noqa: S101 - linked
         where, token = arguments.follow.seek(buf, at, final)
         if token and where == at and token != arguments.opener.core:
             return self._end(parser)

@@ -45,7 +45,7 @@ class Arguments:
     """How the arguments of a sequence layout are written."""
 
     __slots__ = (
-        "_closes",
+        "_closes", "call_follow",
         "after",
         "codecs",
         "extra",
@@ -79,7 +79,7 @@ class Arguments:
         self.value_at = 0
         self.first: tuple[str, ...] = ()
         self._closes: dict[str, tuple[Lit, Watch]] = {}
-        self.follow: Watch | None = None
+        self.follow = self.call_follow = Watch(())
         self.extra: set[str] = set()
         self.key_watch: dict[int, Watch] = {}
         if slot.item is not None:
@@ -92,11 +92,11 @@ class Arguments:
         if self.item[0][0] == LITERAL:
             self.opener = self.item[0][1]
         self.value_at = next(n for n, step in enumerate(self.item) if step[0] == VALUE)
-        self.post = [step for step in self.item[self.value_at + 1 :]]
+        self.post = self.item[self.value_at + 1 :]
         codecs = self.codecs
         self.raw = codecs.string.kind in {"raw", "escaped", "cdata"}
-        for kind in ("array", "object"):
-            codec = getattr(codecs, kind)
+        for container in ("array", "object"):
+            codec = getattr(codecs, container)
             if codec.kind == "nested":
                 self.nested = codec.array_key
         for kind, step in self.item:
@@ -119,6 +119,7 @@ class Arguments:
         else:
             follow |= {self.after.core}
         self.follow = Watch(follow - {""})
+        self.call_follow = Watch((structure | {lit.core for lit in separators}) - {""})
 
     def closer(self, key: str, *, lenient: bool) -> tuple[Lit, Watch]:
         """Return what closes the value of argument `key`, and the search for it and for what ends it without."""

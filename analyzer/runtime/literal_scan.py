@@ -16,7 +16,7 @@ from analyzer.runtime.copying import clone
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 
 try:
-    from _json import encode_basestring as _encode  # type: ignore[import-not-found]
+    from _json import encode_basestring as _encode
 except ImportError:  # pragma: no cover - other interpreters
     from json.encoder import encode_basestring as _encode
 

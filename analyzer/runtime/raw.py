@@ -127,7 +127,7 @@ class RawValue:
         if lit.core and token == lit.core:
             status, end, _ = lit.match(buf, where, 0, final)
             if status == OK:
-                status = self._followed(buf, end, final)
+                status = self._followed(buf, end, final, arguments.follow)
             if status == OK:
                 return OK, end, lit.lead
             waiting = status == MORE
@@ -150,7 +150,7 @@ class RawValue:
             waiting = status == MORE
         return (MORE if waiting else FAIL), where, ""
 
-    def _followed(self, buf: str, at: int, final: bool) -> int:
+    def _followed(self, buf: str, at: int, final: bool, follow: Watch) -> int:
         arguments = self.arguments
         if not arguments.opener.core and not arguments.separator.core and not arguments.after.core:
             return OK
@@ -159,8 +159,7 @@ class RawValue:
             return FAIL
         if end == len(buf):
             return OK if final else MORE
-        assert arguments.follow is not None  # noqa: S101 - linked
-        where, token = arguments.follow.seek(buf[end : end + 256], 0, final)
+        where, token = follow.seek(buf[end : end + 256], 0, final)
         if where != 0:
             return FAIL
         return OK if token else MORE
@@ -177,7 +176,7 @@ class RawValue:
             return FAIL
         if len(after.tokens) > 1 and status == OK:
             return OK
-        return self._followed(buf, end, final)
+        return self._followed(buf, end, final, self.arguments.call_follow)
 
     def _next_declared(self, parser: State, buf: str, at: int, final: bool) -> int:
         """An item's opener ends the value only when its key is declared and not yet given."""

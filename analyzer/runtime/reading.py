@@ -88,6 +88,7 @@ class ReadingState(State):
             self.tail = ""
         else:
             self._mode = self._home
+            self._optional = self.compiled.between
         self._scan = self.pos
 
     def _release(self, call: Call, *, complete: bool) -> bool:

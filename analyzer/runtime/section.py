@@ -43,7 +43,7 @@ class SectionOpening:
         self.cur = end - parser.pos
         if status != OK:
             return status
-        at = white_end(buf, end)
+        at = white_end(buf, end) if self.lit.soft or self.array else end
         if at == len(buf):
             return FAIL if final or at - end > WHITE_CAP else MORE
         if self.array:
@@ -121,7 +121,7 @@ class SectionState(ReadingState):
         compiled = self.compiled
         buf = self.buf
         junk = self._record is not None
-        if not junk and self._scan <= self.pos:
+        if not junk and self._scan <= self.pos and (compiled.soft or compiled.array):
             at = white_end(buf, self.pos)
             if at > self.pos:
                 self.markup(at)

@@ -43,7 +43,7 @@ class SequenceCall(Call):
         program = self.program
         buf = parser.buf
         if self._step == 0 and program.steps[0][0] == LITERAL:
-            lit = program.steps[0][1]
+            lit: Lit = program.opener
             status, end, self.lit_token = lit.match(buf, parser.pos + self.cur, self.lit_token, final)
             self.cur = end - parser.pos
             if status != OK:
@@ -54,8 +54,7 @@ class SequenceCall(Call):
         opener = program.opener
         if len(opener.tokens) > 1 and not self.token and opener.strong:
             return OK
-        status = self._look_at_name(parser, final)
-        return status
+        return self._look_at_name(parser, final)
 
     def _look_at_name(self, parser: State, final: bool) -> int:
         """The first slot and the literal behind it must follow before a lone opener counts."""
@@ -82,7 +81,7 @@ class SequenceCall(Call):
                 return FAIL
         following = program.steps[self._step + 1] if self._step + 1 < len(program.steps) else None
         if following is not None and following[0] == LITERAL and len(following[1].tokens) > 1:
-            status, end, _ = following[1].match(parser.buf, where, 0, final)
+            status = following[1].match(parser.buf, where, 0, final)[0]
             if status == FAIL:
                 self.cur = where - parser.pos
             return status
@@ -187,7 +186,8 @@ class SequenceCall(Call):
         following = self.program.steps[self._step + 1] if self._step + 1 < len(self.program.steps) else None
         if following is None or following[0] != LITERAL or not following[1].core:
             return OK
-        return following[1].match(parser.buf, parser.pos, 0, final)[0]
+        lit: Lit = following[1]
+        return lit.match(parser.buf, parser.pos, 0, final)[0]
 
     def _id(self, parser: State, text: str) -> None:
         if self.committed:

@@ -24,7 +24,7 @@ class State:
     """The parser's memory. Everything below `buf`, `pos` and `base` is about the text before that place."""
 
     __slots__ = (
-        "_abandoned", "_at_start", "_attempts", "_bare_section", "_between", "_call", "_complete",
+        "_abandoned", "_lead_in", "_optional", "_at_start", "_attempts", "_bare_section", "_between", "_call", "_complete",
         "_direct", "_draft", "_draft_record", "_draft_saved", "_enter_at", "_fate", "_hold", "_home",
         "_implicit", "_index", "_make", "_mark", "_mode", "_number", "_out", "_over", "_pieces", "_plain",
         "_reasoned", "_record", "_scan", "_section", "_sink", "_skip_from", "_spoken", "_where_enter",
@@ -81,6 +81,10 @@ class State:
     _skip_from: int
     _abandoned: str
     _over: int
+    _lead_in: bool
+    """White space that opens a text or stands for a missing segment may follow."""
+    _optional: tuple[str, ...]
+    """Literals that count only when a marker follows: what separates calls without a section."""
     _plain: Any
     _make: Any
     _pieces: list[str]
@@ -109,6 +113,8 @@ class State:
         self._complete = 0
         self._reasoned = self._spoken = self._section = self._implicit = self._bare_section = False
         self._between = True
+        self._lead_in = True
+        self._optional = ()
         self._draft = None
         self._draft_record = None
         self._draft_saved = (-1, 0)
@@ -135,6 +141,10 @@ class State:
         start = self.base + self.pos
         self.pos = end
         self._sink.append(_new(ArgumentsDelta, (self._index, text, max(start, 0), max(self.base + end, 0))))
+
+    def commit(self, call: Call, at: int) -> None:
+        """The call's name is known: report its start, up to `at` in the model's text."""
+        raise NotImplementedError
 
     def put_arguments(self, text: str, start: int, end: int) -> None:
         """Report arguments that stand from `start` to `end` in the model's text."""

@@ -9,7 +9,7 @@ from analyzer.runtime.call import Call
 from analyzer.runtime.compile import Cue, Mark, Mode
 from analyzer.runtime.events import Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.layouts import JsonProgram
-from analyzer.runtime.literals import MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 from analyzer.runtime.record import Record
 from analyzer.runtime.section import SectionOpening, SectionState
 from analyzer.runtime.state import OVER, REASONING, SECTION, TEXT
@@ -28,7 +28,7 @@ class TopState(SectionState):
 
     def _close_reasoning(self, where: int, leads: Sequence[str]) -> None:
         """End the reasoning at `where`; calls read inside it were drafts."""
-        if self._draft is not None:
+        if self._draft is not None and self._draft_record is not None:
             start = self._draft_record.start
             text = self._draft_record.text_to(self, where)
             self._draft = self._draft_record = None
@@ -36,7 +36,9 @@ class TopState(SectionState):
             self._index, self._complete = self._draft_saved
             lead = next((lead for lead in leads if text.endswith(lead)), "")
             cut = len(text) - len(lead)
-            kind = {"split": ReasoningDelta, "content": TextDelta, "drop": Markup}[self.options.reasoning]
+            kind: Any = {"split": ReasoningDelta, "content": TextDelta, "drop": Markup}[
+                self.options.reasoning
+            ]
             first = max(start, 0)
             self._sink.append(kind(text[:cut], first, first + cut))
             if lead:
@@ -74,6 +76,10 @@ class TopState(SectionState):
         at = max(self._scan, pos)
         where, token = watch.seek(buf, at, final)
         self.scanned += where - at + len(token)
+        if self._optional or self._lead_in:
+            status = self._white_literal(where, token, final)
+            if status != FAIL:
+                return status == OK
         if self._at_start:
             begin = white_end(buf, pos) if compiled.soft else pos
             if begin == size:
@@ -100,6 +106,39 @@ class TopState(SectionState):
             self._text(watch.hold(buf, pos, where))
         self._scan = where
         return False
+
+    def _white_literal(self, where: int, token: str, final: bool) -> int:
+        """Look for white space (or a separator) of the format where text may begin; OK when some was dropped."""
+        buf = self.buf
+        pos = self.pos
+        if self._mode != TEXT or (token and where == pos):
+            self._optional, self._lead_in = (), False
+            return FAIL
+        if not token and where == pos:
+            return FAIL if final else MORE
+        for text in self._optional:
+            if buf.startswith(text, pos):
+                after = pos + len(text)
+                found, token = self.compiled.text.watch.seek(buf, after, final)
+                if found == after and (token or (final and after == len(buf))):
+                    self.markup(after)
+                    self._optional = ()
+                    return OK
+                if found == after and not final:
+                    return MORE
+            elif not final and text.startswith(buf[pos : pos + len(text)]):
+                return MORE
+        self._optional = ()
+        if self._lead_in and not self.compiled.soft or self.compiled.lead_ins:
+            for text in self.compiled.lead_ins if self._lead_in else ():
+                if buf.startswith(text, pos):
+                    self.markup(pos + len(text))
+                    self._lead_in = False
+                    return OK
+                if not final and text.startswith(buf[pos : pos + len(text)]):
+                    return MORE
+        self._lead_in = False
+        return FAIL
 
     def _without_lead(self, end: int) -> int:
         """At the end of the text a stop literal may have been cut off, its white space left."""
@@ -176,7 +215,7 @@ class TopState(SectionState):
                 self._problem("orphan_close")
             self._reasoning_markup(end)
             self.tail = mark.lit.tail
-            self._at_start = True
+            self._at_start = self._lead_in = True
         elif cue == Cue.EMPTY:
             self._before(where, ())
             self.markup(end)
@@ -223,6 +262,7 @@ class TopState(SectionState):
             self._before(where, ())
         self.markup(end)
         self._between = False
+        self._lead_in = True
         self._wrapped = -1
         self.tail = mark.lit.tail
         self._at_start = True
@@ -250,7 +290,7 @@ class TopState(SectionState):
             self._mode = OVER
             self._over = self.offset
         else:
-            self._between = True
+            self._between = self._lead_in = True
             self.tail = mark.lit.tail
 
     def _attempt(self, mark: Mark) -> Any:

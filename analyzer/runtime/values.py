@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analyzer.runtime import json_scan
 from analyzer.runtime.arguments import Scanner, report, scanner_for
@@ -124,8 +124,10 @@ class ItemValues:
     def _read_value(self, parser: State, final: bool) -> int:
         if self._value is None and self._scanner is None:
             status = self._start_value(parser, final)
-            if status != OK or (self._value is None and self._scanner is None):
+            if status != OK:
                 return status
+        if self._value is None and self._scanner is None:
+            return OK  # a nested container was opened
         if self._value is not None:
             status = self._value.run(parser, final)
             if status == OK:
@@ -228,22 +230,28 @@ class ItemValues:
             if status == OK:
                 return LiteralScanner(string.open, string.close, foreign=False, follow=self._follows)
         char = buf[at] if at < len(buf) else ""
-        codec = (
-            codecs.object
-            if char == "{"
-            else codecs.array
-            if char == "["
-            else string
-            if char in {'"', "'"}
-            else codecs.integer
-        )
+        codec = self._codec_at(char)
         if string.kind == "dialect":
             codec = string
-        if codec.kind == "json" and parser.options.python_values and char != '"' and char not in "{[":
+        if codec.kind == "json" and parser.options.python_values and char not in '"{[':
             return LiteralScanner(bare=parser.options.foreign_quotes)
         if codec.kind in {"python", "dialect", "json"}:
             return scanner_for(codec, parser)
         return LiteralScanner(bare=parser.options.foreign_quotes)
+
+    def _codec_at(self, char: str) -> Any:
+        """The codec of a value that begins with `char`."""
+        codecs = self.arguments.codecs
+        if char == "{":
+            return codecs.object
+        if char == "[":
+            return codecs.array
+        if char in {'"', "'"}:
+            return codecs.string
+        if char in "tfnTFN":
+            python = next((c for c in (codecs.boolean, codecs.null) if c.kind == "python"), None)
+            return python if python is not None and char in "TFN" else codecs.boolean
+        return codecs.integer if codecs.integer.kind != "raw" else codecs.number
 
     def _follows(self, text: str, at: int, final: bool) -> int:
         """Say whether what stands at `at` can follow a whole value."""
