@@ -92,12 +92,16 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     opened = found.frame.before_content
     segments: list[Segment] = []
     repeats = False
+    opening = None
     if reasoning is not None:
         if reasoning.with_content and not reasoning.in_content:
             opened = reasoning.content_open
+            if reasoning.beside_calls and reasoning.content_open:
+                opening = reasoning.content_open
         close, message_end, rest = split_message(reasoning.close, header)
         repeats = repeats or message_end is not None
         opened = rest + opened
+        opening = opened if rest else opening
         everywhere = reasoning.with_content and (reasoning.beside_calls or calls is None or reasoning.in_content)
         segments.append(
             ReasoningSegment(
@@ -115,13 +119,18 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         return [*segments, content], repeats
     after_content, message_end, rest = split_message(calls.lead, header)
     repeats = repeats or message_end is not None
-    written = reasoning.empty if reasoning is not None and reasoning.with_content else ""
+    written = reasoning.empty if reasoning is not None and segments[0].when != "alone" and not reasoning.in_content else ""
     moved = found.frame.header[len(header) :]
-    empty = (moved + calls.before)[len(written) :] if (moved + calls.before).startswith(written) else ""
-    beside = ContentSegment(when="beside_calls", open=opened, close=after_content, empty=empty, end=message_end)
+    beside = ContentSegment(
+        when="beside_calls",
+        open=rest_of(moved + calls.before_text, written) if opening is None else opening,
+        close=after_content,
+        empty=rest_of(moved + calls.before, written),
+        end=message_end,
+    )
     if calls.content_position == "before":
-        same = after_content == lead and not empty and end is None and message_end is None
-        segments += [content] if same else [content.model_copy(update={"when": "alone"}), beside]
+        alike = (beside.open, beside.close, beside.end) == (content.open, lead, end) and not beside.empty
+        segments += [content] if alike else [content.model_copy(update={"when": "alone"}), beside]
     else:
         segments.append(content)
     call_lead, call_end = end_of(calls.tail)
@@ -137,6 +146,11 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         )
     )
     return segments, repeats or (bool(header.strip()) and header in calls.separator)
+
+
+def rest_of(text: str, beginning: str) -> str:
+    """Return `text` without `beginning`, "" when it does not begin so."""
+    return text[len(beginning) :] if text.startswith(beginning) else ""
 
 
 def split_message(close: str, header: str) -> tuple[str, End | None, str]:

@@ -49,6 +49,8 @@ class CallsFinding:
     parallel: bool
     lead: str
     """C5: what stands between text and calls and is not there without text."""
+    before_text: str
+    """What stands between the header and the text of a turn of text and calls."""
     before: str
     """What stands between the header and the calls of a turn without text: what other segments write when empty."""
     tail: str
@@ -288,7 +290,8 @@ def _frame_calls(
     before = before[len(empties) :]
     between = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else None
     array = between is not None and between.strip() == "," and before.rstrip().endswith("[") and after.lstrip().startswith("]")
-    beside, position = _beside(session, seen, regions, details)
+    beside, position, before_text = _beside(session, seen, regions, details)
+    before_text = before_text[len(frame.header) :] if before_text.startswith(frame.header) else before_text
     if array:
         assert between is not None  # noqa: S101
         cut = Cut(before, "", "", between, after)
@@ -297,6 +300,9 @@ def _frame_calls(
     if between is None:
         cut = Cut(before, "", "", "", after)
     opened, lead, more = _section_open(session, cut, beside, frame, empties)
+    wrapper = before_text[len(empties) :] if before_text.startswith(empties) else ""
+    if opened and wrapper.strip() and more.startswith(wrapper):
+        opened, lead, more = "", opened, more + opened  # a wrapper of the text that is written without text too
     close, tail = split_tail(cut.outer_close, opened, frame)
     if between is None:  # nothing tells the section from its only call
         cut, opened, close = Cut("", opened, close, "", ""), "", ""
@@ -309,6 +315,7 @@ def _frame_calls(
         array=array,
         parallel=between is not None,
         lead=lead,
+        before_text=before_text,
         before=empties + more,
         tail=tail,
         content_position=position,
@@ -320,25 +327,24 @@ def _frame_calls(
 
 def _beside(
     session: Session, seen: Variants, regions: Regions, details: dict[str, object]
-) -> tuple[str | None, str]:
-    """Return the text between content and the first body of a turn that has both, and where the content stands."""
+) -> tuple[str | None, str, str]:
+    """C5: return the text between content and the first body of a turn that has both, where the content stands, and what is before it."""
     region = regions.cut(seen["c1a2+t"])
     content = session.needles.content
     if region is None or content not in region:
-        return None, "lost"
+        return None, "lost", ""
     at = region.find(content)
-    call = session.needles.calls[0]
     if details["kind"] == "json":
         bodies = json_bodies(region, 0, session.needles.calls[:1], 2)
         start = bodies[0].start if bodies else None
     else:
-        slotted = _slotted(region, [call], details["items"])  # type: ignore[arg-type]
+        slotted = _slotted(region, session.needles.calls[:1], details["items"])  # type: ignore[arg-type]
         start = slotted[0].start if slotted else None
     if start is None:
-        return None, "lost"
+        return None, "lost", ""
     if at > start:
-        return None, "after"
-    return region[at + len(content) : start], "before"
+        return None, "after", ""
+    return region[at + len(content) : start], "before", region[:at]
 
 
 def _section_open(

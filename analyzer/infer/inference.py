@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from analyzer.infer.assemble import Findings, assemble
 from analyzer.infer.calls import CallsFinding, find_calls
@@ -21,6 +22,7 @@ from analyzer.render.worker import Renderer
 from analyzer.spec.model import InputFacts, Spec, TemplateRef
 from analyzer.template import Template
 
+SAME_FOR_BOTH = ("c1a2", "c2a2", "c1a0", "c1a3")
 TEXT_ONLY = ("base", "user", "base+p", "t", "t+u", "t+u+p")
 
 
@@ -44,6 +46,8 @@ class _CallsSeen:
     regions: Regions
     frame: Frame
     found: CallsFinding | None
+    both: bool = False
+    """True: arguments given as a mapping and as JSON text render alike."""
 
 
 def infer(template: Template, renderer: Renderer, series: int = 0) -> Inference:
@@ -60,17 +64,26 @@ def infer(template: Template, renderer: Renderer, series: int = 0) -> Inference:
 
 def _choose(accepted: Fit) -> _CallsSeen | None:
     """Observe calls in each accepted shape and take the best: JSON arguments before a Python dict, mapping before text."""
-    tried = [_see(session) for session in accepted.calls]
-    tried = [seen for seen in tried if seen is not None]
+    tried = [seen for session in accepted.calls if (seen := _see(session)) is not None]
     if not tried:
         return None
-    return min(tried, key=_badness)
+    best = min(tried, key=_badness)
+    alike = all(other.seen[name] == best.seen[name] for other in tried for name in SAME_FOR_BOTH)
+    return replace(best, both=len(tried) > 1 and alike)
 
 
 def _badness(seen: _CallsSeen) -> int:
     if seen.found is None:
         return 100
     return {"json": 0, "json_text": 1, "python": 2}[seen.found.arguments_codec]
+
+
+def _arguments(chosen: _CallsSeen | None) -> Literal["mapping", "text", "both", "none"]:
+    if chosen is None or chosen.found is None:
+        return "none"
+    if chosen.both:
+        return "both"
+    return "text" if chosen.session.shape.arguments == "text" else "mapping"
 
 
 def _see(session: Session) -> _CallsSeen | None:
@@ -94,9 +107,8 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
         regions = Regions(plain, seen["base"] or "")
         framed = frame(plain, seen, regions)
     calls_session = chosen.session if chosen is not None else None
-    reasoning = find_reasoning(
-        plain, calls_session, facts, regions, framed, calls
-    )
+    prompts = find_prompts(plain, calls_session, facts)
+    reasoning = find_reasoning(plain, calls_session, facts, regions, framed, calls, prompts.prompts)
     results = None
     slot = None
     if chosen is not None and calls is not None:
@@ -105,11 +117,9 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
         )
         if calls.items is not None:
             slot = items_slot(chosen.session, regions, calls.items)
-    prompts = find_prompts(plain, calls_session, facts)
-    shapes = {session.shape.arguments for session in accepted.calls}
     session = calls_session or plain
     wanted = InputFacts(
-        arguments="none" if calls is None else "both" if len(shapes) > 1 and session.shape.arguments == "mapping" else session.shape.arguments,  # type: ignore[arg-type]
+        arguments=_arguments(chosen),
         content="parts" if plain.shape.parts else "text",
         reasoning_fields=reasoning.fields if reasoning is not None else (),
         system="accepted" if plain.shape.system else "refused",

@@ -64,7 +64,10 @@ def _texts(
     texts = session.render(asks, "P")
     out: list[str | None] = []
     for without, with_prompt in zip(texts[::2], texts[1::2], strict=True):
-        out.append(None if without is None or with_prompt is None else added(without, with_prompt))
+        text = None if without is None or with_prompt is None else added(without, with_prompt)
+        known = session.needles
+        shown = text is not None and (known.user in text or known.calls[0].id in text)
+        out.append(None if shown else text)  # what came before the prompt was written otherwise with it
     return out
 
 
@@ -73,9 +76,14 @@ def _distinct(settings: list[dict[str, Any]], texts: list[str | None], after: st
     default = texts[0]
     out = [] if default is None else [Prompt(set={}, after=after, text=default)]  # type: ignore[arg-type]
     for setting, text in zip(settings[1:], texts[1:], strict=True):
-        if text is not None and text != default:
+        if text is not None and text != default and not _echoes(setting, text, default or ""):
             out.append(Prompt(set=setting, after=after, text=text))  # type: ignore[arg-type]
     return out
+
+
+def _echoes(setting: Mapping[str, Any], text: str, default: str) -> bool:
+    """Tell whether a prompt merely prints the value that was tried."""
+    return any(str(value) in text and str(value) not in default for value in setting.values() if isinstance(value, bool))
 
 
 def _user_chat(session: Session) -> list[probes.Message]:

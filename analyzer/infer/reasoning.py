@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from analyzer.infer.reasoning_fields import field_candidates
+from analyzer.infer.reasoning_fields import ReasoningFinding, field_candidates
+from analyzer.infer.reasoning_tags import find_in_content, find_in_prompt
 from analyzer.infer.calls import CallsFinding
 from analyzer.infer.prompts import variable_choices
 from analyzer.infer.turn import Frame, Regions
@@ -21,30 +22,8 @@ from analyzer.observe.lexemes import common_start, common_suffix, is_marker, lex
 from analyzer.observe.session import Ask, Session
 from analyzer.observe.variants import head
 from analyzer.render.facts import TemplateFacts
+from analyzer.spec.model import Prompt
 
-MOST_PAIRS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class ReasoningFinding:
-    """How reasoning is written. Literals are those of the canonical turn."""
-
-    fields: tuple[str, ...]
-    open: str
-    close: str
-    empty: str
-    """What a turn of text without reasoning has in its place."""
-    empty_beside_calls: str
-    content_open: str
-    kept: str
-    beside_calls: bool
-    with_content: bool
-    header: str
-    """The turn's header, shortened where the reasoning opener was taken for a part of it."""
-    in_content: bool = False
-    """True: the reasoning stands inside the content, between tags (R2)."""
-    setting: Mapping[str, Any] = field(default_factory=dict)
-    """The variables under which the template shows reasoning; empty for the default."""
 
 
 def find_reasoning(
@@ -54,8 +33,9 @@ def find_reasoning(
     regions: Regions,
     frame: Frame,
     calls: CallsFinding | None,
+    prompts: Sequence[Prompt],
 ) -> ReasoningFinding | None:
-    """R1, then R1 under each setting of the template's variables (R4), then R2; None when no reasoning is rendered."""
+    """R1, then R1 under each setting of the template's variables (R4), R2 and R5; None when no reasoning is found."""
     context = _Context(session, calls_session, facts, regions, frame, calls)
     found = _by_field(context, {})
     if found is not None:
@@ -65,7 +45,7 @@ def find_reasoning(
             found = _by_field(context, {name: value})
             if found is not None:
                 return found
-    return find_in_content(session, facts, regions, frame, calls)
+    return find_in_content(session, facts, regions, frame, calls) or find_in_prompt(frame, prompts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +166,8 @@ def _cut(
         starts = [at for needle in (call.name, call.id) if (at := rest.find(needle)) >= 0]
         after = rest[: min(starts)] if starts else rest
         close = _first_marker(after)
+        core = opened.strip() or close.strip()
+        empty = call_empty if core and core in call_empty else ""
     return ReasoningFinding(
         fields=fields,
         open=opened,
@@ -261,57 +243,3 @@ def _first_marker(text: str) -> str:
                 end += 1
             return "".join(pieces[:end])
     return text
-
-
-def find_in_content(
-    session: Session, facts: TemplateFacts, regions: Regions, frame: Frame, calls: CallsFinding | None
-) -> ReasoningFinding | None:
-    """R2: content that holds `OPEN r CLOSE c`, for each closer among the template's literals.
-
-    A template that takes the reasoning out of such content knows the tags; the opener's white space is read from a generation prompt
-    that ends with the opener.
-    """
-    needles = session.needles
-    taken = "" if calls is None else "".join((calls.section_open, calls.open, calls.close, calls.section_close))
-    pairs = [pair for pair in tag_pairs(facts) if pair[0] not in taken and pair[1] not in taken]
-    asks = []
-    for opener, closer in pairs:
-        for space in ("", "\n\n"):
-            content = f"{opener}{space[:1]}{needles.reasoning}{space[:1]}{closer}{space}{needles.content}"
-            asks.append(Ask([*head(session), probes.assistant(content)]))
-    texts = [regions.cut(text) for text in session.render(asks, "R2")]
-    for number, (opener, closer) in enumerate(pairs):
-        tight, spaced = texts[2 * number], texts[2 * number + 1]
-        if tight is None or needles.content not in tight:
-            continue
-        before = tight.partition(needles.content)[0]
-        if needles.reasoning in before and f"{opener}{needles.reasoning}{closer}" in before:
-            continue  # printed as it is: the template does not know these tags
-        stripped = spaced is not None and spaced.partition(needles.content)[0] == frame.header + frame.before_content
-        opened = frame.prompt.partition(opener)[2] if opener in frame.prompt and closer not in frame.prompt else ""
-        space = opened if opened and not opened.strip() else ""
-        return ReasoningFinding(
-            fields=(),
-            open=opener + space,
-            close=("\n" if space else "") + closer + ("\n\n" if stripped else ""),
-            empty="",
-            empty_beside_calls="",
-            content_open="",
-            kept="never" if needles.reasoning not in before else "always",
-            beside_calls=False,
-            with_content=True,
-            header=frame.header,
-            in_content=True,
-        )
-    return None
-
-
-def tag_pairs(facts: TemplateFacts) -> list[tuple[str, str]]:
-    """Return pairs of opener and closer among the markers of the template's literals: `<x>` and `</x>`, `[X]` and `[/X]`."""
-    marks: dict[str, None] = {}
-    for literal in facts.literals:
-        for piece in lexemes(literal):
-            if is_marker(piece):
-                marks[piece] = None
-    pairs = [(mark[0] + mark[2:], mark) for mark in marks if mark[1:2] == "/"]
-    return [pair for pair in pairs if len(pair[0]) > 2][:MOST_PAIRS]

@@ -1,6 +1,10 @@
-"""Which message fields may hold reasoning."""
+"""What is found of reasoning, and which message fields may hold it."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from analyzer.render.facts import TemplateFacts
 
@@ -18,3 +22,25 @@ def field_candidates(facts: TemplateFacts) -> list[str]:
     likely = [name for name in names if any(word in name for word in ("reason", "think", "thought", "plan"))]
     ordered = dict.fromkeys([*likely, *(name for name in direct if name in names)])
     return list(ordered)[:MOST_FIELDS]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningFinding:
+    """How reasoning is written. Literals are those of the canonical turn."""
+
+    fields: tuple[str, ...]
+    open: str
+    close: str
+    empty: str
+    """What a turn of text without reasoning has in its place."""
+    empty_beside_calls: str
+    content_open: str
+    kept: str
+    beside_calls: bool
+    with_content: bool
+    header: str
+    """The turn's header, shortened where the reasoning opener was taken for a part of it."""
+    in_content: bool = False
+    """True: the reasoning stands inside the content, between tags (R2)."""
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    """The variables under which the template shows reasoning; empty for the default."""

@@ -31,7 +31,7 @@ def find_results(session: Session, seen: Variants, regions: Regions, frame: Fram
     if before is None:
         before, after = _around(one, needles.results[0], calls_end)
     if before is None:
-        before, after = _around(one, needles.results[0], "")
+        before, after = _around(one, needles.results[0], _last_marker(one, needles.calls[0].values[1]))
     assert before is not None  # noqa: S101  (an empty marker is always found)
     between = None
     if two is not None and needles.results[0] in two and needles.results[1] in two:
@@ -65,6 +65,17 @@ def find_results(session: Session, seen: Variants, regions: Regions, frame: Fram
         content=content,  # type: ignore[arg-type]
         grouping=grouping,  # type: ignore[arg-type]
     )
+
+
+def _last_marker(text: str, value: str) -> str:
+    """Return the text from a call's last value to the first marker after it, the end of a call that closes otherwise than usual."""
+    rest = text.partition(value)[2]
+    marker = ""
+    for piece in lexemes(rest):
+        marker += piece
+        if is_marker(piece):
+            break
+    return value + marker
 
 
 def _around(text: str, needle: str, marker: str) -> tuple[str | None, str]:

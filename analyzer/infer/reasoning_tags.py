@@ -1,0 +1,88 @@
+"""Reasoning that no message field holds: tags inside content (R2), and openers that only a generation prompt writes (R5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analyzer.infer.calls import CallsFinding
+from analyzer.infer.reasoning_fields import ReasoningFinding
+from analyzer.infer.turn import Frame, Regions
+from analyzer.observe import probes
+from analyzer.observe.lexemes import is_marker, lexemes
+from analyzer.observe.session import Ask, Session
+from analyzer.observe.variants import head
+from analyzer.render.facts import TemplateFacts
+from analyzer.spec.model import Prompt
+
+MOST_PAIRS = 16
+
+
+def find_in_content(
+    session: Session, facts: TemplateFacts, regions: Regions, frame: Frame, calls: CallsFinding | None
+) -> ReasoningFinding | None:
+    """R2: content that holds `OPEN r CLOSE c`, for each closer among the template's literals, in a last turn and in an earlier one.
+
+    A template that takes the reasoning out of such content knows the tags; the opener's white space is read from a generation prompt
+    that ends with the opener.
+    """
+    taken = "" if calls is None else "".join((calls.section_open, calls.open, calls.close, calls.section_close))
+    pairs = [pair for pair in tag_pairs(facts) if pair[0] not in taken and pair[1] not in taken]
+    needles = session.needles
+    for following in ([], [probes.user(needles.follow)]):
+        asks = []
+        for opener, closer in pairs:
+            for space in ("", "\n\n"):
+                content = f"{opener}{space[:1]}{needles.reasoning}{space[:1]}{closer}{space}{needles.content}"
+                asks.append(Ask([*head(session), probes.assistant(content), *following]))
+        texts = [regions.cut(text) for text in session.render(asks, "R2")]
+        for number, (opener, closer) in enumerate(pairs):
+            tight, spaced = texts[2 * number], texts[2 * number + 1]
+            if tight is None or needles.content not in tight:
+                continue
+            before = tight.partition(needles.content)[0]
+            if f"{opener}{needles.reasoning}{closer}" in before:
+                continue  # printed as it is: the template does not know these tags
+            stripped = spaced is not None and spaced.partition(needles.content)[0] == before
+            kept = "never" if needles.reasoning not in before else "always"
+            return _in_tags(frame, opener, closer, "\n\n" if stripped else "", kept)
+    return None
+
+
+def find_in_prompt(frame: Frame, prompts: Sequence[Prompt]) -> ReasoningFinding | None:
+    """R5: a generation prompt that goes on behind the header with an opening tag, and with nothing that closes it."""
+    for prompt in prompts:
+        rest = prompt.text[len(frame.header) :] if prompt.text.startswith(frame.header) else ""
+        marks = [piece for piece in lexemes(rest) if is_marker(piece)]
+        if len(marks) == 1 and marks[0][1:2] not in ("/", "|"):
+            opener = marks[0]
+            return _in_tags(frame, opener, f"{opener[0]}/{opener[1:]}", "\n\n", "never")
+    return None
+
+
+def _in_tags(frame: Frame, opener: str, closer: str, after: str, kept: str) -> ReasoningFinding:
+    opened = frame.prompt.partition(opener)[2] if opener in frame.prompt and closer not in frame.prompt else ""
+    space = opened if opened and not opened.strip() else ""
+    return ReasoningFinding(
+        fields=(),
+        open=opener + space,
+        close=("\n" if space else "") + closer + after,
+        empty="",
+        empty_beside_calls="",
+        content_open="",
+        kept=kept,
+        beside_calls=False,
+        with_content=True,
+        header=frame.header,
+        in_content=True,
+    )
+
+
+def tag_pairs(facts: TemplateFacts) -> list[tuple[str, str]]:
+    """Return pairs of opener and closer among the markers of the template's literals: `<x>` and `</x>`, `[X]` and `[/X]`."""
+    marks: dict[str, None] = {}
+    for literal in facts.literals:
+        for piece in lexemes(literal):
+            if is_marker(piece):
+                marks[piece] = None
+    pairs = [(mark[0] + mark[2:], mark) for mark in marks if mark[1:2] == "/"]
+    return [pair for pair in pairs if len(pair[0]) > 2][:MOST_PAIRS]
