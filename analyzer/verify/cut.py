@@ -53,10 +53,16 @@ def cut_turn(spec: Spec, before: Before, rendered: str, *, goes_on: bool = False
         return Cut(before.prompt, rendered[len(before.prompt) :], "", "prompt")
     at = _start_in_history(spec.turn.header, before, rendered)
     if at is None and goes_on and before.bare is not None and rendered.startswith(before.bare):
-        at = len(before.bare)
+        at = _behind_result(before, before.bare, rendered)
     if at is None:
         return f"the turn does not begin with the header {spec.turn.header!r}"
     return Cut(rendered[:at], rendered[at:], "", "history")
+
+
+def _behind_result(before: Before, bare: str, rendered: str) -> int:
+    """Where a turn goes on behind a result: white space that the generation prompt begins with is not the turn's."""
+    shared = shared_prefix(before.prompt or bare, rendered)
+    return shared if rendered[len(bare) : shared].isspace() else len(bare)
 
 
 def _start_in_history(header: str, before: Before, rendered: str) -> int | None:

@@ -28,7 +28,7 @@ def excuse(
     failed = [one for one in judged if one.outcome == "failed" and one.trip.adapted.reply.calls]
     for one in failed:
         _try(one, _section_not_closed(spec, one.trip, held))
-        _try(one, _calls_behind_end(one.trip))
+        _try(one, _calls_behind_end(spec, one.trip))
     later = [one for one in failed if one.outcome == "failed" and one.trip.after_result]
     for one, kind in zip(
         later, _otherwise_after_result(spec, later, held, (adapter, stage, traveller)), strict=True
@@ -54,12 +54,19 @@ def _section_not_closed(spec: Spec, trip: Trip, held: Sequence[Trip]) -> str | N
     return "section_not_closed" if only and written and close not in trip.cut.text else None
 
 
-def _calls_behind_end(trip: Trip) -> str | None:
-    """The calls that did not come out stand behind the end of the turn, where a model has stopped."""
-    if trip.reading is None or trip.cut is None or not trip.differences:
+def _calls_behind_end(spec: Spec, trip: Trip) -> str | None:
+    """The calls that did not come out stand behind the end of the turn, where a model has stopped.
+
+    Neither a header nor the opener of the section may stand between: that would be another message of the turn.
+    """
+    opener = spec.calls.open.strip() if spec.calls is not None else ""
+    if trip.reading is None or trip.cut is None or not opener or not trip.reading.message.tool_calls:
         return None
     ends = [at for kind, at in trip.reading.kinds if kind == "text_after_end"]
     if len(ends) != 1 or len(trip.failures) != 1:
+        return None
+    behind = trip.cut.text[ends[0] :]
+    if not trip.differences or opener in behind or (spec.turn.header and spec.turn.header.strip() in behind):
         return None
     for difference in trip.differences:
         if difference.slot != "call" or difference.got is not MISSING or difference.call is None:
@@ -84,8 +91,9 @@ def _otherwise_after_result(
             continue
         trip.adapted = replace(trip.adapted, reply=one.trip.adapted.reply, truth=_truth(one.trip, trip))
         traveller.travel(trip)
-        holds = trip.held or _section_not_closed(spec, trip, held) or _calls_behind_end(trip)
-        same_text = trip.cut is not None and trip.cut.text in one.trip.full
+        holds = trip.held or _section_not_closed(spec, trip, held) or _calls_behind_end(spec, trip)
+        bare = one.trip.before.bare or ""
+        same_text = trip.cut is not None and trip.cut.text in one.trip.full and one.trip.full.startswith(bare)
         yield "turn_after_result_broken" if holds and not same_text else None
 
 

@@ -15,7 +15,7 @@ from analyzer.spec.model import CallsSegment, ContentSegment, ReasoningSegment, 
 from analyzer.verify.adapt import Adapted
 from analyzer.verify.cut import Cut
 from analyzer.verify.mutants import ADDED_END, Mutant, mutants
-from analyzer.verify.pieces import misfit, mismatch
+from analyzer.verify.pieces import Piece, misfit, mismatch
 from analyzer.verify.prefills import Construction
 from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Traveller, Trip
@@ -87,8 +87,9 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> Iterator[str]:
     for witness in known:
         if witness.exact or not witness.whole or witness.adapted.case is EMPTY_TURN:
             continue
-        found = misfit(turn_pieces(spec, witness.message), witness.text)
-        if found is None:
+        pieces = turn_pieces(spec, witness.message)
+        found = misfit(pieces, witness.text)
+        if found is None or _is_rest(pieces, witness, found[0]):
             continue
         at, piece = found
         if piece is not None and (piece.codec is not None or (piece.path and at == len(witness.text))):
@@ -99,6 +100,13 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> Iterator[str]:
             else f"{piece.text[:60]!r}" + (f" ({piece.path})" if piece.path else "")
         )
         yield f"{witness.label}: the template writes {witness.text[at : at + 60]!r} where the spec has {wanted}"
+
+
+def _is_rest(pieces: Sequence[Piece], witness: Witness, at: int) -> bool:
+    """Whether only what the generation prompt wrote is otherwise, and all behind it is as the spec writes it."""
+    if witness.cut.by == "history" or at >= len(witness.text) - len(witness.cut.text):
+        return False
+    return any(mismatch(pieces[start:], witness.cut.text) is None for start in range(1, len(pieces)))
 
 
 def survivors(spec: Spec, traveller: Traveller, known: Sequence[Witness]) -> Iterator[Mutant]:

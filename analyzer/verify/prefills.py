@@ -92,21 +92,22 @@ def construct(spec: Spec, trip: Trip) -> Construction | str:
     prompt, said = trip.before.prompt_text, trip.reading.message
     if prompt is None:
         return f"the render without a generation prompt is no beginning of the one with it ({trip.label})"
-    header = _header(spec, trip)
     segment = _reasoning(spec, said)
     body = _body(spec, segment, trip.cut.text, said)
     thought = Message(said.content, _THOUGHT, said.tool_calls)
     quiet = Message(said.content, None, said.tool_calls)
     before = trip.before.prompt
     options: list[tuple[str, Message]] = []
-    if segment is not None:
-        opening = header + segment.open + _THOUGHT + segment.close + _between(spec, segment)
-        options = [(opening + body, thought), (header + segment.empty + body, quiet)]
-    options += [(header + body, quiet)]
+    for header in dict.fromkeys((_header(spec, trip), spec.turn.header)):
+        if segment is not None:
+            opening = header + segment.open + _THOUGHT + segment.close + _between(spec, segment)
+            options += [(opening + body, thought), (header + segment.empty + body, quiet)]
+        options.append((header + body, quiet))
     for text, message in options:
         if text.startswith(prompt):
             return Construction(trip, Cut(before, text[len(prompt) :], "", "prompt"), message)
     closed = segment is not None and segment.close.strip() and prompt.rstrip().endswith(segment.close.strip())
+    header = spec.turn.header
     if prompt.startswith(header) and (closed or prompt[len(header) :].isspace()):
         return Construction(trip, Cut(before, body, "", "prompt"), quiet)
     return f"the generation prompt {prompt!r} is no beginning of a turn ({trip.label})"
