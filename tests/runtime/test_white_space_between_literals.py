@@ -112,7 +112,28 @@ GY = "<tool_call>\n<function=g>\n<parameter=y>\nB\n</parameter>\n</function>\n</
 IFX = '<invoke name="f">\n<parameter name="x">A</parameter>\n</invoke>'
 IGY = '<invoke name="g">\n<parameter name="y">B</parameter>\n</invoke>'
 
+PYTHON_VALUES = {
+    "kind": "sequence",
+    "parts": [
+        "<call name=", {"slot": "name"}, ">\n",
+        {
+            "slot": "arguments",
+            "item": ["<arg=", {"slot": "key"}, ">", {"slot": "value"}, "</arg>\n"],
+            "codecs": {"string": "raw", "array": "python", "object": "python", "null": "python", "boolean": "python"},
+        },
+        "</call>",
+    ],
+}  # fmt: skip
+THINK = [
+    {"kind": "reasoning", "open": "<think>\n", "close": "\n</think>\n\n"},
+    {"kind": "content", "end": END},
+]
+
 CASES = {
+    "Python containers in tags": (
+        spec(PYTHON_VALUES), "<call name=f>\n<arg=l>['a', 'say \"b\" and \\'c\\'', None, True]</arg>\n<arg=n>None</arg>\n</call><|im_end|>",
+        None, [("f", {"l": ["a", "say \"b\" and 'c'", None, True], "n": None})],
+    ),
     "separator between calls of a sequence without a section": (
         spec(TAGGED, BESIDE, separator="\n"), f"Hi\n\n{FX}\n{GY}<|im_end|>", "Hi", [("f", {"x": "A"}), ("g", {"y": "B"})],
     ),
@@ -183,3 +204,12 @@ def test_a_stop_of_the_grammar_ends_the_turn() -> None:
     parsed = parse(base.model_copy(update={"grammar": stops}), "Hi<|return|>", options=STRICT)
     assert parsed.message.content == "Hi"
     assert parsed.problems == ()
+
+
+@pytest.mark.parametrize("prompt", ["<|a|>\n<think>\n</think>", "<|a|>\n<think></think>", "<|a|>\n<think>\n\n</think>\n\n"])
+def test_a_prompt_that_closes_its_reasoning_in_any_white_space_starts_in_content(prompt: str) -> None:
+    """White space in a generation prompt is soft, in strict mode too: the prompt is the template's own."""
+    base = spec(TAGGED, THINK, header="<|a|>\n")
+    format_spec = Spec.model_validate({**base.model_dump(), "turn": {**base.turn.model_dump(), "prompts": [{"text": prompt}]}})
+    parsed = parse(format_spec, "Hi<|im_end|>", options=STRICT)
+    assert (parsed.message.content, parsed.message.reasoning_content, parsed.problems) == ("Hi", None, ())
