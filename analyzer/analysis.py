@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -174,9 +176,16 @@ def _analyze(
 
 
 def _try(template: Template, renderer: Renderer) -> None:
-    """Render one message; raise when the template does not compile or has to be stopped."""
+    """Render one message; raise when the template does not compile or has to be stopped.
+
+    The facts of its source are read meanwhile: both take about as long, and the renderer is another process.
+    """
     request = RenderRequest(_FIRST_CHAT, special_tokens=template.special_tokens)
-    (outcome,) = renderer.render(template.text, [request])
+    with ThreadPoolExecutor(1) as pool:
+        rendering = pool.submit(renderer.render, template.text, [request])
+        with suppress(TemplateError):  # the compiler's own words are better
+            template_facts(template.text)
+        (outcome,) = rendering.result()
     if not isinstance(outcome, RenderFailure):
         return
     if outcome.kind == "syntax":

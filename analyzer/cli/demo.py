@@ -13,7 +13,7 @@ from analyzer.cli.output import console, print_json, visible
 if TYPE_CHECKING:
     from analyzer.template import Template
 
-TEMPLATES: Final = ("json_tag_reasoning_toggle", "key_value_tags")
+TEMPLATES: Final = ("key_value_tags", "json_tag_reasoning_toggle")
 """The templates that come with the package, the default first."""
 
 PIECE: Final = 7

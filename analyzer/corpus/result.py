@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 PROVEN: Final = frozenset({"proven", "proven_with_defects"})
@@ -15,9 +18,11 @@ class Result:
     """What became of one template."""
 
     name: str
+    """The template's name; that of the model or file it comes from."""
     sha256: str
+    """The hash of its source."""
     verdict: str
-    """One of `analyzer.analysis.VERDICTS`."""
+    """One of `analyzer.analysis.VERDICTS`, or `crashed`: its process died, or was stopped."""
     renders_calls: bool
     """By a test of its own (`analyzer.corpus.shown`), not by inference."""
     defects: tuple[str, ...] = ()
@@ -27,7 +32,9 @@ class Result:
     unproven: int = 0
     """How many fields and cells stayed unproven."""
     round_trips: int = 0
+    """How many conversations came out as they went in."""
     seconds: float = 0.0
+    """How long it took."""
     phases: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Seconds by phase."""
     spec: str = field(default="", repr=False)
@@ -70,24 +77,45 @@ class Summary:
     """The figures of a run."""
 
     templates: int
+    """How many were checked."""
     verdicts: Mapping[str, int]
+    """How many have each verdict."""
     renders_calls: int
+    """How many render calls, by the test of its own."""
     proven: int
     """Templates that render calls and are proven, with defects or without."""
     share: float | None
     """`proven` of `renders_calls`, None when none renders calls."""
     defects: Mapping[str, int]
+    """How many templates have each kind of defect."""
     seconds: float
     """Wall clock of the run."""
     phases: Mapping[str, float]
     """Seconds by phase, over all templates and processes."""
     slowest: Sequence[tuple[str, float]]
+    """The ten that took longest."""
 
     def to_json(self) -> dict[str, Any]:
         """The summary as JSON data."""
         data = asdict(self)
         data["slowest"] = [{"name": name, "seconds": seconds} for name, seconds in self.slowest]
         return data
+
+
+def field_docs(model: type) -> dict[str, str]:
+    """What stands below each field of a dataclass in its source, for the documentation."""
+    (body,) = (
+        node.body for node in ast.parse(inspect.getsource(model)).body if isinstance(node, ast.ClassDef)
+    )
+    found: dict[str, str] = {}
+    for node, doc in pairwise(body):
+        if (
+            isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and isinstance(doc, ast.Expr)
+        ):
+            found[node.target.id] = " ".join(str(ast.literal_eval(doc.value)).split())
+    return found
 
 
 def summarise(results: Sequence[Result], seconds: float) -> Summary:

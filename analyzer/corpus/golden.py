@@ -1,0 +1,97 @@
+"""The golden set: the specs below ``generated/``, and what has drifted from them.
+
+The project's own templates have one file each, whole.  The real templates share formats, so theirs are kept apart:
+one file a *format* (a spec without what belongs to one template only) under the hash of its text, and ``index.yaml``
+that says for each template its verdict, its format and its defects.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from analyzer.corpus.result import Result
+from analyzer.spec.document import dumps, parse_spec
+from analyzer.spec.model import Spec, TemplateRef, Verification
+from analyzer.spec.writer import write_yaml
+
+INDEX: Final = "index.yaml"
+_HEAD: Final = "# Written by scripts/regenerate.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A file that is not what it should be."""
+
+    path: str
+    what: str
+    """`missing`, `changed` or `superfluous`."""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}"
+
+
+def own_files(results: Iterable[Result]) -> dict[str, str]:
+    """The files of the project's own templates, by name."""
+    return {f"{result.name}.yaml": _HEAD + result.spec for result in results if result.spec}
+
+
+def corpus_files(results: Iterable[Result]) -> dict[str, str]:
+    """The files of real templates: formats and the index."""
+    files: dict[str, str] = {}
+    entries: dict[str, dict[str, Any]] = {}
+    for result in sorted(results, key=lambda result: (result.name.lower(), result.sha256)):
+        entry: dict[str, Any] = {"sha256": result.sha256[:16], "verdict": result.verdict}
+        if result.spec:
+            text = dumps(format_of(parse_spec(result.spec)))
+            name = hashlib.sha256(text.encode()).hexdigest()[:12]
+            files[f"{name}.yaml"] = _HEAD + text
+            entry["format"] = name
+        if result.defects:
+            entry["defects"] = list(result.defects)
+        entries[result.name] = entry
+    files[INDEX] = _HEAD + write_yaml(entries)
+    return files
+
+
+def format_of(spec: Spec) -> Spec:
+    """The spec without what belongs to one template only: its name, evidence, defects and verification."""
+    nothing: Mapping[str, Any] = {
+        "template": TemplateRef(),
+        "evidence": {},
+        "defects": (),
+        "verification": Verification(),
+    }
+    return spec.model_copy(update=nothing)
+
+
+def drift(folder: Path, files: Mapping[str, str], *, whole: bool = True) -> Iterator[Drift]:
+    """Where a folder is not what it should be; ``whole``: other YAML files in it are superfluous."""
+    for name, text in files.items():
+        path = folder / name
+        if not path.is_file():
+            yield Drift(name, "missing")
+        elif path.read_text(encoding="utf-8") != text:
+            yield Drift(name, "changed")
+    if whole and folder.is_dir():
+        for path in sorted(folder.glob("*.yaml")):
+            if path.name not in files:
+                yield Drift(path.name, "superfluous")
+
+
+def write(folder: Path, files: Mapping[str, str]) -> list[Drift]:
+    """Bring a folder to hold these files and no other YAML; return what had to change."""
+    found = list(drift(folder, files))
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in found:
+        path = folder / one.path
+        if one.what == "superfluous":
+            path.unlink()
+            continue
+        beside = path.with_suffix(".tmp")
+        beside.write_text(files[one.path], encoding="utf-8", newline="\n")
+        beside.replace(path)
+    return found
