@@ -5,17 +5,24 @@ A failed trip is excused only by what its render shows, and only when the same s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from analyzer.chat import Message
-from analyzer.spec.model import Spec
+from analyzer.spec.model import JsonLayout, Spec
 from analyzer.verify.adapt import Adapter, Setting
 from analyzer.verify.cases import Case, needles_of
 from analyzer.verify.compare import MISSING, Difference
 from analyzer.verify.defects import Finding
 from analyzer.verify.judgement import Judgement
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
+
+BROKEN: Final = frozenset(
+    {"section_not_closed", "calls_behind_end", "empty_arguments_broken", "turn_after_result_broken"}
+)
+"""The kinds of this module: their texts say nothing of how a turn should be written."""
 
 
 def excuse(
@@ -29,6 +36,7 @@ def excuse(
     for one in failed:
         _try(one, _section_not_closed(spec, one.trip, held))
         _try(one, _calls_behind_end(spec, one.trip))
+        _try(one, _not_json(spec, one.trip))
     later = [one for one in failed if one.outcome == "failed" and one.trip.after_result]
     for one, kind in zip(
         later, _otherwise_after_result(spec, later, held, (adapter, stage, traveller)), strict=True
@@ -75,6 +83,36 @@ def _calls_behind_end(spec: Spec, trip: Trip) -> str | None:
         if any(word in trip.cut.text[: ends[0]] for word in needles_of(call)):
             return None
     return "calls_behind_end"
+
+
+def _not_json(spec: Spec, trip: Trip) -> str | None:
+    """The calls that did not come out have no arguments, and what stands between their markers is no JSON."""
+    layout = spec.calls.layouts[0] if spec.calls is not None else None
+    if trip.reading is None or trip.cut is None or not isinstance(layout, JsonLayout):
+        return None
+    opener, closer = layout.open.strip(), layout.close.strip()
+    places = [at for kind, at in trip.reading.kinds if kind == "malformed_call"]
+    lost = [one for one in trip.differences if one.slot == "call" and one.call is not None]
+    if (
+        not opener
+        or not closer
+        or not lost
+        or len(lost) < len(trip.differences)
+        or len(places) < len(trip.failures)
+    ):
+        return None
+    if any(one.call is not None and trip.adapted.reply.calls[one.call].arguments for one in lost):
+        return None
+    bodies = [trip.cut.text[at:].partition(opener)[2].partition(closer)[0] for at in places]
+    return "empty_arguments_broken" if not any(map(_is_json, bodies)) else None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _otherwise_after_result(

@@ -73,7 +73,9 @@ def _from_header(spec: Spec, trip: Trip, cut: Cut) -> str:
     if prompt is None:
         at = cut.before.rfind(header)
         return (cut.before[at:] if header and at >= 0 else header) + cut.text
-    if prompt.startswith(header) or (prompt and header.startswith(prompt)):
+    if header and header in prompt:
+        return prompt[prompt.rindex(header) :] + cut.text
+    if prompt and (not header or header.startswith(prompt)):
         return prompt + cut.text
     return cut.text if cut.text.startswith(header) else header + cut.text
 

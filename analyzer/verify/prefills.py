@@ -35,8 +35,8 @@ def check_prompts(spec: Spec, trips: Sequence[Trip]) -> Iterator[str]:
         actual = trip.before.prompt_text
         fits = trip.before.prompt.endswith(text) if actual is None else actual == text
         header = spec.turn.header
-        if actual and after == "user" and not (actual.startswith(header) or header.startswith(actual)):
-            yield f"turn.header: stated {header!r}, the generation prompt begins {actual[:60]!r}"
+        if actual and after == "user" and not (header in actual or header.startswith(actual)):
+            yield f"turn.header: stated {header!r}, the generation prompt is {actual[:60]!r}"
         if not fits:
             yield f"turn.prompts ({setting.label}, after {after}): stated {text!r}, the template writes {actual!r}"
 
@@ -90,6 +90,10 @@ def construct(spec: Spec, trip: Trip) -> Construction | str:
     assert trip.reading is not None  # noqa: S101
     assert trip.before.prompt is not None  # noqa: S101
     prompt, said = trip.before.prompt_text, trip.reading.message
+    if prompt is not None and spec.turn.header in prompt:
+        prompt = prompt[
+            prompt.index(spec.turn.header) :
+        ]  # what the prompt adds to the message before is not the turn's
     if prompt is None:
         return f"the render without a generation prompt is no beginning of the one with it ({trip.label})"
     segment = _reasoning(spec, said)
@@ -108,9 +112,18 @@ def construct(spec: Spec, trip: Trip) -> Construction | str:
             return Construction(trip, Cut(before, text[len(prompt) :], "", "prompt"), message)
     closed = segment is not None and segment.close.strip() and prompt.rstrip().endswith(segment.close.strip())
     header = spec.turn.header
+    if segment is not None and _squeezed(prompt) == _squeezed(
+        header + segment.open
+    ):  # white space is soft there
+        rest = _THOUGHT + segment.close + _between(spec, segment) + body
+        return Construction(trip, Cut(before, rest, "", "prompt"), thought)
     if prompt.startswith(header) and (closed or prompt[len(header) :].isspace()):
         return Construction(trip, Cut(before, body, "", "prompt"), quiet)
     return f"the generation prompt {prompt!r} is no beginning of a turn ({trip.label})"
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _header(spec: Spec, trip: Trip) -> str:

@@ -13,7 +13,7 @@ from analyzer.verify.coverage import Coverage, describe, levels_of, plan
 from analyzer.verify.defects import EXPECTED_SHAPES
 from analyzer.verify.inputs import probe_inputs
 from analyzer.verify.judgement import Judgement, judge, reads_reasoning, settle
-from analyzer.verify.malformed import excuse
+from analyzer.verify.malformed import BROKEN, excuse
 from analyzer.verify.middles import MiddleFindings, check_middles, choose
 from analyzer.verify.mutation import survivors, unexplained, witnesses, witnesses_of_constructions
 from analyzer.verify.prefills import Construction, check_prompts, constructions, try_construction
@@ -83,8 +83,7 @@ def verify(
     work.judged = judge(trips, adapter, stage)
     excuse(spec, work.judged, adapter, stage, traveller)
     _note_coverage(spec, work, coverage)
-    broken = ("calls_behind_end", "turn_after_result_broken", "section_not_closed")
-    good = [one.trip for one in work.judged if one.outcome != "failed" and not set(one.kinds) & set(broken)]
+    good = [one.trip for one in work.judged if one.outcome != "failed" and not set(one.kinds) & BROKEN]
 
     work.failures += check_prompts(spec, trips)
     _note_constructions(spec, traveller, good, work)
