@@ -52,11 +52,24 @@ def cut_turn(spec: Spec, before: Before, rendered: str, *, goes_on: bool = False
     if before.prompt is not None and rendered.startswith(before.prompt):
         return Cut(before.prompt, rendered[len(before.prompt) :], "", "prompt")
     at = _start_in_history(spec.turn.header, before, rendered)
+    if at is None:
+        at = _behind_prompt_header(spec.turn.header, before, rendered)
     if at is None and goes_on and before.bare is not None and rendered.startswith(before.bare):
         at = _behind_result(before, before.bare, rendered)
     if at is None:
         return f"the turn does not begin with the header {spec.turn.header!r}"
     return Cut(rendered[:at], rendered[at:], "", "history")
+
+
+def _behind_prompt_header(header: str, before: Before, rendered: str) -> int | None:
+    """Behind the header that the render with a generation prompt shares.
+
+    Some templates print the messages before the turn otherwise when nothing follows them.
+    """
+    prompt = before.prompt or ""
+    at = prompt.rfind(header) if header else -1
+    stop = at + len(header)
+    return stop if at >= 0 and shared_prefix(prompt, rendered) >= stop else None
 
 
 def _behind_result(before: Before, bare: str, rendered: str) -> int:

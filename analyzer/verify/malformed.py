@@ -15,7 +15,7 @@ from analyzer.spec.model import JsonLayout, Spec
 from analyzer.verify.adapt import Adapter, Setting
 from analyzer.verify.cases import Case, needles_of
 from analyzer.verify.compare import MISSING, Difference
-from analyzer.verify.defects import Finding
+from analyzer.verify.defects import Finding, recognise
 from analyzer.verify.judgement import Judgement
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
 
@@ -93,13 +93,10 @@ def _not_json(spec: Spec, trip: Trip) -> str | None:
     opener, closer = layout.open.strip(), layout.close.strip()
     places = [at for kind, at in trip.reading.kinds if kind == "malformed_call"]
     lost = [one for one in trip.differences if one.slot == "call" and one.call is not None]
-    if (
-        not opener
-        or not closer
-        or not lost
-        or len(lost) < len(trip.differences)
-        or len(places) < len(trip.failures)
-    ):
+    others = [one for one in trip.differences if one not in lost]
+    if not opener or not closer or not lost or len(places) < len(trip.failures):
+        return None
+    if any(recognise(trip, one) is None for one in others):
         return None
     if any(one.call is not None and trip.adapted.reply.calls[one.call].arguments for one in lost):
         return None

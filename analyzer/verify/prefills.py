@@ -67,6 +67,8 @@ class Construction:
     trip: Trip
     cut: Cut
     message: Message
+    soft: bool = False
+    """The prompt spaces its literals otherwise than history does."""
 
 
 def constructions(spec: Spec, trips: Sequence[Trip]) -> Iterator[Construction | str]:
@@ -116,7 +118,7 @@ def construct(spec: Spec, trip: Trip) -> Construction | str:
         header + segment.open
     ):  # white space is soft there
         rest = _THOUGHT + segment.close + _between(spec, segment) + body
-        return Construction(trip, Cut(before, rest, "", "prompt"), thought)
+        return Construction(trip, Cut(before, rest, "", "prompt"), thought, soft=True)
     if prompt.startswith(header) and (closed or prompt[len(header) :].isspace()):
         return Construction(trip, Cut(before, body, "", "prompt"), quiet)
     return f"the generation prompt {prompt!r} is no beginning of a turn ({trip.label})"
@@ -157,7 +159,7 @@ def _between(spec: Spec, segment: ReasoningSegment) -> str:
 
 def try_construction(traveller: Traveller, made: Construction) -> Iterator[str]:
     """What is wrong with what comes out of a constructed text."""
-    reading = traveller.read(made.trip.adapted, made.cut)
+    reading = traveller.read(made.trip.adapted, made.cut, soft=made.soft)
     label = f"{made.trip.label}, constructed"
     for problem in reading.problems:
         yield f"{label}: problem {problem}"

@@ -14,7 +14,6 @@ _TOLERATED: Final = frozenset({"inner_quote"})
 """Problems that say what cannot be helped: a string without escapes that holds the format's own quotes."""
 
 _CUTS: Final = 5
-_OVERLAID: Final = STRICT.with_(overlays=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +34,14 @@ def read(
     chance: random.Random,
     *,
     overlays: bool = False,
+    soft: bool = False,
 ) -> Reading:
     """Parse in pieces that ``chance`` cuts; nothing that the runtime tolerates outside of strict mode passes.
 
-    ``overlays`` is for formats that write no name: how an id holds one is an overlay's to say.
+    ``overlays`` is for formats that write no name: how an id holds one is an overlay's to say.  ``soft`` is for generation
+    prompts that space the same literals otherwise than history does.
     """
-    options = _OVERLAID if overlays else STRICT
+    options = STRICT.with_(overlays=overlays, soft_white_space=soft)
     parser = Parser(spec, tools=tools, options=options, prompt=prompt)
     cuts = sorted(chance.randrange(len(text) + 1) for _ in range(_CUTS))
     events = []
@@ -48,7 +49,11 @@ def read(
         events += parser.feed(text[start:end])
     events += parser.finish("stop")
     parsed = assemble(events)
-    seen = [problem for problem in parsed.problems if problem.kind not in _TOLERATED]
+    seen = [
+        problem
+        for problem in parsed.problems
+        if problem.kind not in _TOLERATED and not (soft and problem.kind == "white_space")
+    ]
     return Reading(
         parsed.message,
         tuple(f"{problem.kind} at {problem.start}: {problem.raw[:60]!r}" for problem in seen),

@@ -157,7 +157,7 @@ class Traveller:
         trip.failures += [f"problem {problem}" for problem in trip.reading.problems]
         trip.differences = self.compare(truth, trip.reading.message)
 
-    def read(self, adapted: Adapted, cut: Cut, spec: Spec | None = None) -> Reading:
+    def read(self, adapted: Adapted, cut: Cut, spec: Spec | None = None, *, soft: bool = False) -> Reading:
         """Parse a cut with the strict runtime, with this spec or a mutant of it."""
         if cut.by == "history":
             used = self._from_header if spec is None else from_header(spec)
@@ -165,7 +165,7 @@ class Traveller:
         else:
             used, prompt = spec or self.spec, cut.before
         chance = random.Random(f"{self._seed} {adapted.case.name}")  # noqa: S311  (repeatable, not secret)
-        return read(used, cut.text, adapted.tools, prompt, chance, overlays=self._overlays)
+        return read(used, cut.text, adapted.tools, prompt, chance, overlays=self._overlays, soft=soft)
 
     def compare(self, truth: Message, got: Message) -> list[Difference]:
         """What differs; ids count where the spec says that they are written."""
