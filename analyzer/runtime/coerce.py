@@ -184,15 +184,21 @@ def quoted(text: str) -> str:
     return f'"{json_inner(text)}"'
 
 
-def decode_text(text: str, names: frozenset[str] | None, *, python: bool) -> tuple[str, str]:
-    """Return raw text as (JSON text, problem kind or ""), where `names` are the types allowed (None: any)."""
+def decode_text(
+    text: str, names: frozenset[str] | None, *, python: bool, usual: bool = False, null: str = "null"
+) -> tuple[str, str]:
+    """Return raw text as (JSON text, problem kind or ""), where `names` are the types allowed (None: any).
+
+    `python`: Python notation is accepted; `usual`: it is the format's own, and no problem; `null`: how null is spelt.
+    """
+    python = python or usual
     if names is None:
         found = to_json(text) if starts_like_value(text) and text.strip() else None
         if found is None or found[0][0] == '"' or (found[1] and not (python and found[0][0] in "{[tfn")):
             return quoted(text), ""
-        return found[0], "python_value" if found[1] else ""
+        return found[0], "python_value" if found[1] and not usual else ""
     if "string" in names:
-        if "null" in names and text == "null":
+        if "null" in names and text == null:
             return "null", ""
         return quoted(text), ""
     stripped = text.strip()
@@ -204,7 +210,7 @@ def decode_text(text: str, names: frozenset[str] | None, *, python: bool) -> tup
         if found is not None and (python or not found[1]):
             kind = "object" if found[0].startswith("{") else "array"
             if kind in names:
-                return found[0], "python_value" if found[1] else ""
+                return found[0], "python_value" if found[1] and not usual else ""
     return quoted(text), "type_mismatch"
 
 

@@ -154,7 +154,8 @@ class Compiled:
         ends: dict[str, bool] = {}
         for segment in [*contents, *reasoning, *([spec.calls] if spec.calls else [])]:
             if segment.end is not None:
-                ends[segment.end.literal] = ends.get(segment.end.literal, False) or segment.end.stop
+                # a literal that also ends a message in mid-turn ends no more than that
+                ends[segment.end.literal] = ends.get(segment.end.literal, True) and segment.end.stop
         for literal in spec.grammar.stops:
             ends.setdefault(literal, True)
         for literal, stop in ends.items():
@@ -283,6 +284,7 @@ def _with(leads: tuple[str, ...], own: str) -> tuple[str, ...]:
 
 
 _cache: dict[int, tuple[weakref.ref[Any], dict[Any, Compiled]]] = {}
+
 
 def compile_spec(spec: Spec, options: Options) -> Compiled:
     """Return the tables of a spec, made at most once for each spec object and set of rules."""

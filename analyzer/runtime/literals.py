@@ -87,6 +87,7 @@ class Watch:
     """Seeks the leftmost, longest of a set of tokens."""
 
     __slots__ = (
+        "_borders",
         "_first",
         "_full",
         "_longest",
@@ -105,6 +106,7 @@ class Watch:
         never = re.compile(r"(?!)")
         self._first = re.compile(f"[{re.escape(first)}]").search if first else never.search
         self._full = re.compile("|".join(map(re.escape, self._tokens))).match if first else never.match
+        self._borders = {token: _border(token, self._prefixes) for token in self._tokens}
         leads = [lead for lead in leads if lead]
         self.lead_prefixes = frozenset(lead[:n] for lead in leads for n in range(1, len(lead) + 1))
         self.longest_lead = max(map(len, leads), default=0)
@@ -153,9 +155,22 @@ class Watch:
             width *= 2
         return size, ""
 
+    def past(self, where: int, token: str) -> int:
+        """Return from where to go on when `token` at `where` meant nothing: its end may be another one's beginning."""
+        return where + len(token) - self._borders[token]
+
+    def overlaps(self, token: str) -> bool:
+        """True when another token may begin inside this one."""
+        return self._borders[token] > 0
+
     def hold(self, text: str, start: int, end: int) -> int:
         """Return where the white space before `end` that may belong to a marker begins (not before `start`)."""
         for n in range(min(self.longest_lead, end - start), 0, -1):
             if text[end - n : end] in self.lead_prefixes:
                 return end - n
         return end
+
+
+def _border(token: str, prefixes: frozenset[str]) -> int:
+    """The length of the longest proper end of `token` with which a token begins."""
+    return next((n for n in range(len(token) - 1, 0, -1) if token[-n:] in prefixes), 0)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 from analyzer.runtime.call import Call
 from analyzer.runtime.coerce import CompiledTools
 from analyzer.runtime.compile import compile_spec
-from analyzer.runtime.copying import clone
 from analyzer.runtime.events import ArgumentsDelta, EndOfMessage, Event, Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.items import ArgumentItems
 from analyzer.runtime.json_call import JsonCall
@@ -56,7 +55,7 @@ class Parser(TopState):
             self.compiled = compiled
             self.options = options
             self.tools = None
-            self._prime(text)
+            self._prime(text, spec)
             compiled.prompts[text] = self.fork()
         else:
             self._take_state(primed)
@@ -144,15 +143,24 @@ class Parser(TopState):
         for name in _OWN:
             value = getattr(other, name)
             setattr(self, name, value if value is None else value.copy())
-        self._attempts = [(clone(attempt), mark) for attempt, mark in self._attempts]
+        self._attempts = [(attempt.copy(), mark) for attempt, mark in self._attempts]
         self._sink = (
             self._hold if self._hold is not None else self._draft if self._draft is not None else self._out
         )
         if self._plain is not None or self._direct is not None:
             self._arm()
 
-    def _prime(self, text: str) -> None:
-        """Read the prompt's text, silently."""
+    def _prime(self, text: str, spec: Spec) -> None:
+        """Read the prompt's text, silently; its white space is soft, for it is the template's own."""
+        strict = self.compiled
+        if not strict.soft:
+            self.compiled = compile_spec(spec, self.options.with_(soft_white_space=True))
+        self._read_prompt(text)
+        self.compiled = strict
+        if not strict.soft and self._mode in {ENTER, CALL}:
+            self._read_prompt(text)
+
+    def _read_prompt(self, text: str) -> None:
         self._blank()
         header = self.compiled.header.text
         rest = text
@@ -169,7 +177,7 @@ class Parser(TopState):
                 begun = True
             else:
                 sizes = range(min(len(header) - 1, len(text)), 0, -1)
-                rest = next((text[-n:] for n in sizes if header.startswith(text[-n:])), "")
+                rest = next((text[-n:] for n in sizes if header.startswith(text[-n:])), text)
         self._between = not begun
         self.base = -len(rest)
         if rest:

@@ -26,6 +26,7 @@ class RawValue:
         "_key",
         "_lit",
         "_names",
+        "_null",
         "_pieces",
         "_scan",
         "_schema",
@@ -60,6 +61,7 @@ class RawValue:
         self.watch: Watch
         lenient = arguments.soft
         self._lit, self.watch = arguments.closer(key, lenient=lenient)
+        self._null = "None" if arguments.codecs.null.kind == "python" else "null"
         plain = arguments.codecs.string.kind == "raw"
         text_only = names is not None and "string" in names and "null" not in names
         self._how = HOLD if not plain else STREAM if text_only else UNDECIDED
@@ -115,7 +117,7 @@ class RawValue:
                 self._finish(parser)
                 parser.markup(end)
                 return OK
-            self._scan = where + len(token) - parser.pos
+            self._scan = watch.past(where, token) - parser.pos
 
     # ------------------------------------------------------------------------------------------------------ the end
 
@@ -216,7 +218,7 @@ class RawValue:
 
     def _cannot_be_value(self, text: str, *, null_only: bool) -> bool:
         if null_only:
-            return not "null".startswith(text[:4]) if text else False
+            return not self._null.startswith(text[: len(self._null)]) if text else False
         return bool(text.strip()) and not starts_like_value(text)
 
     def _finish(self, parser: State) -> None:
@@ -225,16 +227,23 @@ class RawValue:
             return
         text = "".join(self._pieces)
         self._pieces.clear()
-        codec = self.arguments.codecs.string
-        if codec.kind == "escaped":
-            for char, spelling in codec.escapes.items():
+        codec = self.arguments.codecs
+        string = codec.string
+        if string.kind == "escaped":
+            for char, spelling in string.escapes.items():
                 if char != "&":
                     text = text.replace(spelling, char)
-            if "&" in codec.escapes:
-                text = text.replace(codec.escapes["&"], "&")
-        elif codec.kind == "cdata" and text.startswith(codec.open) and text.endswith(codec.close):
-            text = text[len(codec.open) : len(text) - len(codec.close)]
-        value, problem = decode_text(text, self._names, python=parser.options.python_values)
+            if "&" in string.escapes:
+                text = text.replace(string.escapes["&"], "&")
+        elif string.kind == "cdata" and text.startswith(string.open) and text.endswith(string.close):
+            text = text[len(string.open) : len(text) - len(string.close)]
+        value, problem = decode_text(
+            text,
+            self._names,
+            python=parser.options.python_values,
+            null=self._null,
+            usual="python" in {codec.array.kind, codec.object.kind, codec.null.kind, codec.boolean.kind},
+        )
         if problem:
             self.call.flag(problem, self._key)
         start = self._start

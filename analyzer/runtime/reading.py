@@ -35,6 +35,7 @@ class ReadingState(State):
     def commit(self, call: Call, at: int) -> None:
         """The call's name is known: report its start, up to `at` in the model's text."""
         call.committed = True
+        self._weak_section = False
         tools = self.tools
         options = self.options
         fate = ""
@@ -173,8 +174,8 @@ class ReadingState(State):
         if self._hold is not None:
             self._hold = None
             self._sink = self._draft if self._draft is not None else self._out
-        if self._section and not self._implicit and self.compiled.section_open == []:
-            self._section = False
+        if self._weak_section:
+            self._section = self._weak_section = False
         if raw:
             kind: Any = TextDelta
             if self._home == REASONING:

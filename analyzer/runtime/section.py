@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class SectionOpening:
     """The calls section's opener, with what must follow it."""
 
-    __slots__ = ("array", "bare", "cur", "lit", "token")
+    __slots__ = ("array", "bare", "cur", "inner", "lit", "token", "weak")
 
     def __init__(self, mark: Mark | None, compiled: Compiled) -> None:
         self.lit = mark.lit if mark is not None else compiled.section[0]
@@ -31,10 +31,16 @@ class SectionOpening:
         self.token = 0
         self.array = compiled.array
         self.bare = False
+        self.weak = not (self.lit.strong or len(self.lit.core) > 2)
+        """Nothing marks the section: it counts only when its first call does."""
+        self.inner: list[Call] | None = None
 
     def copy(self) -> SectionOpening:
         """Return an independent copy."""
-        return clone(self)
+        new = clone(self)
+        if self.inner is not None:
+            new.inner = [call.copy() for call in self.inner]
+        return new
 
     def enter(self, parser: State, final: bool) -> int:
         """Look whether the section begins."""
@@ -48,12 +54,13 @@ class SectionOpening:
             return FAIL if final or at - end > WHITE_CAP else MORE
         if self.array:
             if buf[at] == "[":
-                self.cur = at + 1 - parser.pos
-                return OK
+                return self._inside(parser, at + 1, final)
             if buf[at] == "{" and parser.options.bare_object and self.lit.core:
                 self.bare = True
                 return OK
             return FAIL
+        if self.weak:
+            return self._inside(parser, end, final)
         waiting = False
         compiled = parser.compiled
         for layout in compiled.layouts:
@@ -78,6 +85,32 @@ class SectionOpening:
                 waiting = True
         return MORE if waiting else FAIL
 
+    def _inside(self, parser: State, at: int, final: bool) -> int:
+        """Behind the opener: without a marker the first call must be entered too."""
+        if not self.weak:
+            self.cur = at - parser.pos
+            return OK
+        if self.inner is None:
+            self.inner = [
+                call_of(parser.compiled, number, 0) for number in range(len(parser.compiled.layouts))
+            ]
+            for call in self.inner:
+                call.cur = at - parser.pos
+        while self.inner:
+            status = self.inner[0].enter(parser, final)
+            if status != FAIL:
+                return status
+            self.inner.pop(0)
+        return FAIL
+
+
+def call_of(compiled: Compiled, number: int, token: int, *, opened: bool = False) -> Call:
+    """Return a call of a layout, to be entered."""
+    program = compiled.layouts[number]
+    if isinstance(program, JsonProgram):
+        return JsonCall(program, number, token, opened=opened)
+    return SequenceCall(program, number, token, opened=opened)
+
 
 class SectionState(ReadingState):
     """Reads what stands between calls."""
@@ -85,15 +118,13 @@ class SectionState(ReadingState):
     __slots__ = ()
 
     def _call_of(self, number: int, token: int) -> Call:
-        program = self.compiled.layouts[number]
-        opened = self._section or self._bare_section
-        if isinstance(program, JsonProgram):
-            return JsonCall(program, number, token, opened=opened)
-        return SequenceCall(program, number, token, opened=opened)
+        return call_of(self.compiled, number, token, opened=self._section or self._bare_section)
 
-    def _begin_attempts(self, attempts: list[tuple[Any, Mark | None]], where: int) -> None:
+    def _begin_attempts(self, attempts: list[tuple[Any, Mark | None]], where: int, again: int = -1) -> None:
+        """Let several readings of what stands at `where` compete, the first that is entered wins."""
         self._attempts = attempts
         self._enter_at = where - self.pos
+        self._again = again - self.pos if again >= 0 else -1
         for attempt, _ in attempts:
             attempt.cur = self._enter_at
         self._where_enter = self._mode
@@ -192,7 +223,7 @@ class SectionState(ReadingState):
         if attempts:
             self._begin_attempts(attempts, where)
             return True
-        self._scan = where + len(token)
+        self._scan = mode.watch.past(where, token)
         return True
 
     def _section_close(self, where: int, lit: Any, final: bool) -> bool:

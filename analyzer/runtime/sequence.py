@@ -81,7 +81,8 @@ class SequenceCall(Call):
                 return FAIL
         following = program.steps[self._step + 1] if self._step + 1 < len(program.steps) else None
         if following is not None and following[0] == LITERAL and len(following[1].tokens) > 1:
-            status = following[1].match(parser.buf, where, 0, final)[0]
+            literal: Lit = following[1]
+            status = literal.match(parser.buf, where, 0, final)[0]
             if status == FAIL:
                 self.cur = where - parser.pos
             return status

@@ -24,7 +24,7 @@ class State:
     """The parser's memory. Everything below `buf`, `pos` and `base` is about the text before that place."""
 
     __slots__ = (
-        "_abandoned", "_lead_in", "_optional", "_at_start", "_attempts", "_bare_section", "_between", "_call", "_complete",
+        "_abandoned", "_again", "_weak_section", "_lead_in", "_optional", "_at_start", "_attempts", "_bare_section", "_between", "_call", "_complete",
         "_direct", "_draft", "_draft_record", "_draft_saved", "_enter_at", "_fate", "_hold", "_home",
         "_implicit", "_index", "_make", "_mark", "_mode", "_number", "_out", "_over", "_pieces", "_plain",
         "_reasoned", "_record", "_scan", "_section", "_sink", "_skip_from", "_spoken", "_where_enter",
@@ -58,6 +58,8 @@ class State:
     _call: Call | None
     _attempts: list[tuple[Any, Mark | None]]
     _enter_at: int
+    _again: int
+    """From where to search again when no attempt succeeds, -1 for the place of the failure."""
     _where_enter: int
     _mark: int
     """Where the call that is being read begins."""
@@ -67,6 +69,8 @@ class State:
     _reasoned: bool
     _spoken: bool
     _section: bool
+    _weak_section: bool
+    """The section has no marker, and its first call is not certain yet."""
     _implicit: bool
     """A call was read outside its section: the section's closer may follow."""
     _bare_section: bool
@@ -106,6 +110,7 @@ class State:
         self._call = None
         self._attempts = []
         self._enter_at = 0
+        self._again = -1
         self._where_enter = TEXT
         self._mark = 0
         self._record = None
@@ -114,6 +119,7 @@ class State:
         self._reasoned = self._spoken = self._section = self._implicit = self._bare_section = False
         self._between = True
         self._lead_in = True
+        self._weak_section = False
         self._optional = ()
         self._draft = None
         self._draft_record = None

@@ -124,6 +124,10 @@ class TopState(SectionState):
                     self.markup(after)
                     self._optional = ()
                     return OK
+                if self.compiled.anchored and after < len(buf) and buf[after] in "{[":
+                    self.markup(after)
+                    self._optional = ()
+                    return OK
                 if found == after and not final:
                     return MORE
             elif not final and text.startswith(buf[pos : pos + len(text)]):
@@ -168,10 +172,12 @@ class TopState(SectionState):
                 return True
         if attempts:
             self._text(self._lead_before(where, attempts[0][1].leads) if not self._at_start else self.pos)  # type: ignore[union-attr]
-            self._begin_attempts(attempts, where)
+            self._begin_attempts(
+                attempts, where, mode.watch.past(where, token) if mode.watch.overlaps(token) else -1
+            )
             return True
         self._at_start = False
-        self._scan = where + len(token)
+        self._scan = mode.watch.past(where, token)
         return True
 
     def _lead_before(self, where: int, leads: Sequence[str]) -> int:
@@ -344,13 +350,16 @@ class TopState(SectionState):
         self._at_start = False
         if failed == self._enter_at:
             failed += 1
-        self._scan = min(self.pos + failed, len(self.buf))
+        self._scan = min(self.pos + (failed if self._again < 0 else self._again), len(self.buf))
         return True
 
     def _enter(self, attempt: Any, mark: Mark | None) -> None:
         self._attempts = []
         at = self.pos + self._enter_at
         attempt.cur -= self._enter_at
+        inner = attempt.inner[0] if isinstance(attempt, SectionOpening) and attempt.inner else None
+        if inner is not None:
+            inner.cur -= self._enter_at
         self._enter_at = 0
         if self._where_enter == SECTION:
             self._junk(at)
@@ -362,8 +371,12 @@ class TopState(SectionState):
             self._sink = self._draft
             self._draft_record = Record(self.offset)
         if isinstance(attempt, SectionOpening):
-            self._mode = SECTION
             self._section = True
+            if inner is not None:
+                self._weak_section = True
+                self._begin_call(inner)
+                return
+            self._mode = SECTION
             self._bare_section = attempt.bare
             self.markup(self.pos + attempt.cur)
             self._scan = self.pos
