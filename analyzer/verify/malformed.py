@@ -55,7 +55,7 @@ def _section_not_closed(spec: Spec, trip: Trip, held: Sequence[Trip]) -> str | N
     close = spec.calls.close.strip() if spec.calls is not None else ""
     if trip.reading is None or trip.cut is None or not close or trip.differences:
         return None
-    only = {kind for kind, _ in trip.reading.kinds} == {"missing_close"} and len(trip.failures) == len(
+    only = {kind for kind, _, _ in trip.reading.kinds} == {"missing_close"} and len(trip.failures) == len(
         trip.reading.kinds
     )
     written = any(close in other.cut.text for other in held if other.cut is not None)
@@ -70,7 +70,7 @@ def _calls_behind_end(spec: Spec, trip: Trip) -> str | None:
     opener = spec.calls.open.strip() if spec.calls is not None else ""
     if trip.reading is None or trip.cut is None or not opener or not trip.reading.message.tool_calls:
         return None
-    ends = [at for kind, at in trip.reading.kinds if kind == "text_after_end"]
+    ends = [at for kind, at, _ in trip.reading.kinds if kind == "text_after_end"]
     if len(ends) != 1 or len(trip.failures) != 1:
         return None
     behind = trip.cut.text[ends[0] :]
@@ -91,16 +91,16 @@ def _not_json(spec: Spec, trip: Trip) -> str | None:
     if trip.reading is None or trip.cut is None or not isinstance(layout, JsonLayout):
         return None
     opener, closer = layout.open.strip(), layout.close.strip()
-    places = [at for kind, at in trip.reading.kinds if kind == "malformed_call"]
+    broken = [raw for kind, _, raw in trip.reading.kinds if kind == "malformed_call"]
     lost = [one for one in trip.differences if one.slot == "call" and one.call is not None]
     others = [one for one in trip.differences if one not in lost]
-    if not opener or not closer or not lost or len(places) < len(trip.failures):
+    if not opener or not closer or not lost or len(broken) < len(trip.failures):
         return None
     if any(recognise(trip, one) is None for one in others):
         return None
     if any(one.call is not None and trip.adapted.reply.calls[one.call].arguments for one in lost):
         return None
-    bodies = [trip.cut.text[at:].partition(opener)[2].partition(closer)[0] for at in places]
+    bodies = [raw.partition(opener)[2].partition(closer)[0] for raw in broken]
     return "empty_arguments_broken" if not any(map(_is_json, bodies)) else None
 
 

@@ -22,8 +22,8 @@ class Reading:
 
     message: Message
     problems: tuple[str, ...] = ()
-    kinds: tuple[tuple[str, int], ...] = ()
-    """The kind and the place of each problem."""
+    kinds: tuple[tuple[str, int, str], ...] = ()
+    """The kind, the place and the text of each problem."""
 
 
 def read(
@@ -57,7 +57,7 @@ def read(
     return Reading(
         parsed.message,
         tuple(f"{problem.kind} at {problem.start}: {problem.raw[:60]!r}" for problem in seen),
-        tuple((problem.kind, problem.start) for problem in seen),
+        tuple((problem.kind, problem.start, problem.raw) for problem in seen),
     )
 
 

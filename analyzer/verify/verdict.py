@@ -62,6 +62,10 @@ def verify(
     ``effort`` is `low` (the covering array), `normal` or `high` (more random conversations).  The same seed gives the same
     verdict.
     """
+    from analyzer.verify.described import is_described, verify_described  # noqa: PLC0415  (which needs this module)
+
+    if is_described(spec):
+        return verify_described(spec, template, renderer, seed, effort=effort)
     stage = Stage(renderer, template, spec.input.mutable)
     settings = settings_of(spec)
     adapter = Adapter(spec, template.special_tokens)
