@@ -128,23 +128,24 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         empty=rest_of(moved + calls.before, written),
         end=message_end,
     )
-    if calls.content_position == "before":
-        alike = (beside.open, beside.close, beside.end) == (content.open, lead, end) and not beside.empty
-        segments += [content] if alike else [content.model_copy(update={"when": "alone"}), beside]
-    else:
-        segments.append(content)
     call_lead, call_end = end_of(calls.tail)
-    segments.append(
-        CallsSegment(
-            open=rest + calls.section_open,
-            close=calls.section_close + call_lead,
-            separator=calls.separator,
-            array=calls.array,
-            parallel=calls.parallel,
-            layouts=(_layout(calls, found.arguments),),
-            end=call_end,
-        )
+    section = CallsSegment(
+        open=rest + calls.section_open,
+        close=calls.section_close + call_lead,
+        separator=calls.separator,
+        array=calls.array,
+        parallel=calls.parallel,
+        layouts=(_layout(calls, found.arguments),),
+        end=call_end,
     )
+    alone = content.model_copy(update={"when": "alone"})
+    alike = (beside.open, beside.close, beside.end) == (content.open, lead, end) and not beside.empty
+    if calls.content_position == "before":
+        segments += [content, section] if alike else [alone, beside, section]
+    elif calls.content_position == "after":
+        segments += [alone, section, content.model_copy(update={"when": "beside_calls", "open": ""})]
+    else:
+        segments += [alone, section]
     return segments, repeats or (bool(header.strip()) and header in calls.separator)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from analyzer.infer.reasoning_fields import field_candidates
 from analyzer.observe import probes
-from analyzer.observe.session import Session
+from analyzer.observe.session import Ask, Session
 from analyzer.render.facts import TemplateFacts
 
 EMPTY_CONTENTS = ("empty", "null", "absent", "space", "text")
@@ -136,3 +136,18 @@ def _shows_call(session: Session, text: str) -> bool:
     region = text[text.rfind(needles.user) :].partition(needles.results[0])[0]
     shown = call.name in region or call.id in region
     return shown and all(value in region for value in call.values[:2])
+
+
+def id_form(session: Session) -> str | None:
+    """I4: a pattern that call ids must match, None when an id of another form is accepted."""
+    needles = session.needles
+    forms = [needle.id for needle in needles.calls[:1]] + ["call_0123456789abcdef", "functions.f:0"]
+    asks = []
+    for form in forms:
+        turn = probes.assistant("", [{**probes.call(needles.calls[0], needles.calls[0].arguments(1)), "id": form}])
+        result = {**probes.result(needles, 0), "tool_call_id": form}
+        asks.append(Ask([*plain_chat(session), turn, result], tools=probes.tools(needles)))
+    texts = session.render(asks, "I4")
+    if texts[0] is None or texts[1] is not None:
+        return None
+    return "functions\\..+:[0-9]+" if texts[2] is not None else "[A-Za-z0-9]{9}"

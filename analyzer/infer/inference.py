@@ -7,7 +7,8 @@ from typing import Literal
 
 from analyzer.infer.assemble import Findings, assemble
 from analyzer.infer.calls import CallsFinding, find_calls
-from analyzer.infer.fit import Fit, fit
+from analyzer.infer.described import with_described_calls
+from analyzer.infer.fit import Fit, fit, id_form
 from analyzer.infer.prompts import find_prompts
 from analyzer.infer.reasoning import find_reasoning
 from analyzer.infer.results import find_results
@@ -59,6 +60,8 @@ def infer(template: Template, renderer: Renderer, series: int = 0) -> Inference:
         return Inference(None, False, tuple(session.failures), session.renders)
     chosen = _choose(accepted)
     spec = _spec(template, accepted, chosen, facts)
+    if not accepted.calls:
+        spec = with_described_calls(spec, accepted.plain, facts)
     return Inference(spec, bool(accepted.calls), tuple(session.failures), session.renders)
 
 
@@ -120,6 +123,7 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
     session = calls_session or plain
     wanted = InputFacts(
         arguments=_arguments(chosen),
+        ids=id_form(calls_session) if calls_session is not None else None,
         content="parts" if plain.shape.parts else "text",
         reasoning_fields=reasoning.fields if reasoning is not None else (),
         system="accepted" if plain.shape.system else "refused",

@@ -6,7 +6,7 @@ P2  the same under each value of each variable that the template reads from outs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,9 +35,10 @@ def find_prompts(session: Session, calls_session: Session | None, facts: Templat
     settings += [{name: value} for name, values in choices.items() for value in values]
     after_user = _texts(session, _user_chat(session), settings, with_tools=calls_session is not None)
     prompts = _distinct(settings, after_user, "user")
+    listed = [prompt.set for prompt in prompts]
     if calls_session is not None:
         after_result = _texts(calls_session, _result_chat(calls_session), settings, with_tools=True)
-        prompts += _distinct(settings, after_result, "result")
+        prompts += _distinct(settings, after_result, "result", listed)
     changing = {name for prompt in prompts for name in prompt.set}
     return PromptsFinding(tuple(prompts), {name: choices[name] for name in choices if name in changing})
 
@@ -71,12 +72,14 @@ def _texts(
     return out
 
 
-def _distinct(settings: list[dict[str, Any]], texts: list[str | None], after: str) -> list[Prompt]:
-    """Keep the default prompt and those that differ from it."""
+def _distinct(
+    settings: list[dict[str, Any]], texts: list[str | None], after: str, listed: Sequence[Mapping[str, Any]] = ()
+) -> list[Prompt]:
+    """Keep the default prompt, those that differ from it, and those whose setting is `listed` for the other role."""
     default = texts[0]
     out = [] if default is None else [Prompt(set={}, after=after, text=default)]  # type: ignore[arg-type]
     for setting, text in zip(settings[1:], texts[1:], strict=True):
-        if text is not None and text != default and not _echoes(setting, text, default or ""):
+        if text is not None and (text != default or setting in listed) and not _echoes(setting, text, default or ""):
             out.append(Prompt(set=setting, after=after, text=text))  # type: ignore[arg-type]
     return out
 

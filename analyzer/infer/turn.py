@@ -70,6 +70,8 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
     starts = [start for start in (before, before_mid) if start or text]
     starts += [start for name in ("c1a2", "c2a2") if (start := _before_call(session, regions, seen[name])) is not None]
     header = common_start(*([prompt] if prompt.strip() else []), *starts) if starts else prompt
+    if prompt.strip() and starts and not header.strip():  # the prompt and the history disagree
+        header = common_start(*starts)
     header = _without_dangling(header)
     return Frame(
         user_end=regions.user_end,
