@@ -9,7 +9,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.analysis import VERDICTS, Analysis
+from analyzer.analysis import DESCRIPTIONS, VERDICTS, Analysis
 from analyzer.cli.output import visible
 from analyzer.cli.paint import VERDICT_STYLES, heading, indented, legend, literal, put, row
 from analyzer.cli.specimen import Specimen
@@ -78,7 +78,11 @@ def _verdict(analysis: Analysis) -> Text:
 
 
 def _notes(analysis: Analysis) -> list[str]:
-    return [f"{note.subject}: {note.kind}: {note.message}" for note in analysis.notes]
+    return [
+        f"{note.subject}: {note.kind}: {note.message}"
+        for note in analysis.notes
+        if note.subject not in DESCRIPTIONS
+    ]
 
 
 def _print_list(console: Console, title: str, items: Sequence[str]) -> None:
@@ -103,6 +107,8 @@ def facts(spec: Spec) -> Iterator[tuple[str, Text]]:
             yield "one call" if number == 0 else "or", _layout(layout)
             yield "arguments", _arguments(layout)
         yield "ids", _ids(calls.layouts[0])
+    for one in (one for found in spec.evidence.values() for one in found if one.comparison in DESCRIPTIONS):
+        yield "described" if one.described else "why none", Text(f"{visible(one.found)} ({one.note})")
     for segment in spec.reasoning:
         yield "reasoning", _reasoning(segment)
     if not spec.reasoning:

@@ -33,6 +33,7 @@ from analyzer.spec.parts import (
 _TAG = re.compile(r"<(/?)([^\s<>/=\"'\x00]{1,80})((?:=|\s)[^<>\n\x00]{0,120})?>")
 _ATTRIBUTE = re.compile(r"""(?:\s+[\w-]+\s*)?=\s*(["']?)([^"'<>=]+)\1\Z""")
 _PLACEHOLDER = re.compile(r"[^\n\x00]{1,120}\Z")
+_ELLIPSIS = re.compile(r"\s*(?:\.\.\.|…)(?=\s|<)")
 _MORE = re.compile(r"\s*(?:\.\.\.|…)\s*\Z")
 _PYTHON = re.compile(r"([^\W\d][\w.]*)\(\s*([^\W\d]\w*)\s*=\s*([^()\[\]\x00]{1,200})\)")
 _PYTHON_NEXT = re.compile(r"(\s*,\s*)([^\W\d][\w.]*)\([^()\x00]{0,200}\)")
@@ -128,7 +129,7 @@ def _call(text: str, node: _Node, outer: tuple[_Node, ...]) -> SequenceExample |
         NameSlot(),
         text[name[1] : first],
         arguments,
-        text[last : node.end],
+        _ELLIPSIS.sub("", text[last : node.end]),
     ]
     found = SequenceExample(node.start, node.end, SequenceLayout(parts=tuple(part for part in parts if part)))
     return _in_section(text, found, outer)
@@ -180,25 +181,16 @@ def _arguments(text: str, nodes: Sequence[_Node]) -> tuple[ArgumentsSlot, int, i
         return None
     attribute = first.attribute()
     value = _trimmed(text, first.inner, first.close)
+    parts: list[ItemPart]
     if attribute is not None:
-        item: list[ItemPart] = [
-            text[first.start : attribute[0]], KeySlot(), text[attribute[1] : value[0]], ValueSlot(), text[value[1] : first.end]
-        ]  # fmt: skip
-        following = [node for node in nodes[1:] if node.name == first.name]
-        return _run(
-            text, item, first.start, first.end, following[0].start if following else None, nodes[-1].end
-        )
+        parts = [text[first.start : attribute[0]], KeySlot(), text[attribute[1] : value[0]], ValueSlot()]
+        return _run(text, [*parts, text[value[1] : first.end]], nodes, 1)
     if len(nodes) > 1 and _leaf(text, nodes[1]) and nodes[1].name != first.name and not nodes[1].attributes:
         key, value = value, _trimmed(text, nodes[1].inner, nodes[1].close)
         if not any(word in (text[key[0] : key[1]] + first.name).lower() for word in _NAME_OF_KEY):
             return None
-        item = [
-            text[first.start : key[0]], KeySlot(), text[key[1] : value[0]], ValueSlot(), text[value[1] : nodes[1].end]
-        ]  # fmt: skip
-        following = [node for node in nodes[2:] if node.name == first.name]
-        return _run(
-            text, item, first.start, nodes[1].end, following[0].start if following else None, nodes[-1].end
-        )
+        parts = [text[first.start : key[0]], KeySlot(), text[key[1] : value[0]], ValueSlot()]
+        return _run(text, [*parts, text[value[1] : nodes[1].end]], nodes, 2)
     return _one_value(text, nodes, value)
 
 
@@ -213,20 +205,17 @@ def _one_value(
 
 
 def _run(
-    text: str, item: list[ItemPart], start: int, end: int, following: int | None, last: int
+    text: str, item: Sequence[ItemPart], nodes: Sequence[_Node], used: int
 ) -> tuple[ArgumentsSlot, int, int]:
-    """The slot of a run of items, the first of which is `text[start:end]`."""
-    separator = text[end:following] if following is not None else ""
-    if separator.strip():
+    """The slot of a run of items, the first of which is made of the first `used` nodes."""
+    end = nodes[used - 1].end
+    following = next((node.start for node in nodes[used:] if node.name == nodes[0].name), None)
+    separator = text[end:following] if following is not None else text[end : end + 1]
+    if separator.strip() or following is None:
         separator = "\n" if "\n" in separator else ""
-    elif following is None and text[end : end + 1] == "\n":
-        separator = "\n"
-    codecs = Codecs(string=RawCodec())
-    return (
-        ArgumentsSlot(item=tuple(part for part in item if part), separator=separator, codecs=codecs),
-        start,
-        last,
-    )
+    parts = tuple(part for part in item if part)
+    slot = ArgumentsSlot(item=parts, separator=separator, codecs=Codecs(string=RawCodec()))
+    return slot, nodes[0].start, nodes[-1].end
 
 
 def python_examples(text: str) -> Iterator[SequenceExample]:
