@@ -43,6 +43,9 @@ VERDICTS: Final[Mapping[str, str]] = {
 STOPPED: Final = frozenset({"timeout", "memory", "output", "crash"})
 """The kinds of failure that say nothing about a conversation: the render was stopped."""
 
+DESCRIPTIONS: Final = frozenset({"D1", "D2", "D3"})
+"""The comparisons that read calls from a description; what they find is no refusal."""
+
 _FIRST_CHAT: Final = ({"role": "user", "content": "Hello"},)
 _UNCOMPARED: Final = {"evidence": {}, "verification": Verification(), "defects": ()}
 
@@ -97,7 +100,8 @@ class Analysis:
         """Why the verdict is `failed` or `refused`, one sentence each."""
         found = list(self.verification.failures)
         if self.spec is None:
-            found += [f"{note.subject} {note.kind}: {note.message}" for note in self.notes]
+            refusals = [note for note in self.notes if note.kind != "stand_in"]
+            found += [f"{note.subject} {note.kind}: {note.message}" for note in refusals]
         elif self.spec.calls is None and self.calls_shown:
             found.insert(0, "the template renders calls whose layout was not found")
         return tuple(found)
@@ -157,6 +161,7 @@ def _analyze(
     with _timed(seconds, "infer"):
         first = infer(template, counting, 0)
     notes = [*_stand_ins(given, template), *_refusals(first)]
+    notes += _descriptions(first.spec)
     if first.spec is None:
         return Analysis(template, None, first.calls_shown, tuple(notes), counting.renders, seconds)
     with _timed(seconds, "stability"):
@@ -214,6 +219,15 @@ def _refusals(inference: Inference) -> Iterator[Note]:
         counted[key] = counted.get(key, 0) + 1
     for (label, kind, message), times in counted.items():
         yield Note(label, kind, message, times)
+
+
+def _descriptions(spec: Spec | None) -> Iterator[Note]:
+    """What was read, or could not be read, of calls that the template does not render."""
+    for found in spec.evidence.values() if spec is not None else ():
+        for one in found:
+            if one.comparison in DESCRIPTIONS:
+                kind = "described" if one.described else "no_format"
+                yield Note(one.comparison, kind, f"{one.found} ({one.note})")
 
 
 def instability(one: Spec, other: Spec | None) -> str:
