@@ -143,7 +143,7 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     if calls.content_position == "before":
         segments += [content, section] if alike else [alone, beside, section]
     elif calls.content_position == "after":
-        segments += [alone, section, content.model_copy(update={"when": "beside_calls", "open": ""})]
+        segments += [alone, section, ContentSegment(when="beside_calls", close=call_lead, end=call_end)]
     else:
         segments += [alone, section]
     return segments, repeats or (bool(header.strip()) and header in calls.separator)

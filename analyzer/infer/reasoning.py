@@ -7,11 +7,11 @@ R3  in an earlier turn
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from analyzer.infer.pairing import Pair, find_pair
 from analyzer.infer.reasoning_fields import ReasoningFinding, field_candidates
 from analyzer.infer.reasoning_tags import find_in_content, find_in_prompt
 from analyzer.infer.calls import CallsFinding
@@ -149,8 +149,10 @@ def _cut(
     before = region.partition(needles.reasoning)[0]
     header = frame.header
     header = common_start(header, before)
-    closer = next((piece for piece in lexemes(region.partition(needles.reasoning)[2]) if is_marker(piece)), "")
-    header, opened = _move_opener(header, before[len(header) :], closer)
+    pair = find_pair(before, region.partition(needles.reasoning)[2])
+    if pair is not None and len(before) - len(pair.opener) < len(header):  # every variant began with the opener
+        header = before[: len(before) - len(pair.opener)]
+    opened = before[len(header) :]
     if not opened.strip() and frame.prompt.startswith(header):
         opened = frame.prompt[len(header) :]  # only the generation prompt writes the opener
     moved = frame.header[len(header) :]
@@ -158,7 +160,7 @@ def _cut(
     close, content_open, empty = "", "", ""
     if alone is not None and needles.content in alone.partition(needles.reasoning)[2]:
         after = alone.partition(needles.reasoning)[2].partition(needles.content)[0]
-        close, content_open, empty = split_close(after, without, opened)
+        close, content_open, empty = split_close(after, without, pair)
     call_empty = moved + before_calls
     if alone is None and with_calls is not None:
         rest = with_calls.partition(needles.reasoning)[2]
@@ -182,54 +184,21 @@ def _cut(
     )
 
 
-def _move_opener(header: str, opened: str, closer: str) -> tuple[str, str]:
-    """Give the last marker of a header to the reasoning when every variant began with it.
-
-    That shows in an opener that is empty, or that begins with the closer.
-    """
-    if opened.strip() and not (closer and opened.lstrip().startswith(closer)):
-        return header, opened
-    pieces = lexemes(header)
-    for at in range(len(pieces) - 1, 0, -1):
-        if is_marker(pieces[at]):
-            if not are_pair(pieces[at], closer):
-                break
-            return "".join(pieces[:at]), "".join(pieces[at:]) + opened
-        if pieces[at].strip():
-            break
-    return header, opened
-
-
-_SIDES = frozenset({"start", "end", "begin", "close", "open", "of", "stop", "inner", "prefix", "suffix"})
-
-
-def are_pair(opener: str, closer: str) -> bool:
-    """Tell whether two markers look like opener and closer: they share a word other than `start`, `end` and the like."""
-    first, second = (
-        {word.lower() for word in re.findall(r"[^\W_]+", marker)} - _SIDES for marker in (opener, closer)
-    )
-    return bool(first & second) or not (first or second)
-
-
-def split_close(after: str, without: str, opened: str) -> tuple[str, str, str]:
+def split_close(after: str, without: str, pair: Pair | None) -> tuple[str, str, str]:
     """Split what stands between reasoning and content into the closer, the content's opener, and what is there when empty.
 
     `without` is what stands in the same place without reasoning.
     """
     if not without:
         return after, "", ""
-    core = opened.strip()
     if not without.strip():  # white space that stands before the text with reasoning and without
         return (after[: -len(without)], without, "") if after.endswith(without) else (after, "", without)
-    shared = common_suffix(after, without)
-    marks = [piece for piece in lexemes(after) if is_marker(piece)]
-    if core and core in without or (marks and marks[0] in without and not without.startswith(tuple(marks[1:] or ["\0"]))):
-        first = marks[0] if marks else ""
-        if first and first in shared and len(marks) > 1:
-            content_open = shared.partition(first)[2]
-            content_open = content_open if content_open.strip() else ""
-            return after[: len(after) - len(content_open)], content_open, without[: len(without) - len(content_open)]
+    if pair is not None and (pair.closer.strip() in without or pair.opener.strip() in without):
+        content_open = after[len(pair.closer) :]
+        if content_open.strip() and without.endswith(content_open):
+            return pair.closer, content_open, without[: len(without) - len(content_open)]
         return after, "", without
+    shared = common_suffix(after, without)
     return after[: len(after) - len(shared)], shared, without[: len(without) - len(shared)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.infer.calls import CallsFinding
+from analyzer.infer.pairing import are_pair
 from analyzer.infer.reasoning_fields import ReasoningFinding
 from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
@@ -49,23 +50,40 @@ def find_in_content(
 
 
 def find_in_prompt(frame: Frame, prompts: Sequence[Prompt]) -> ReasoningFinding | None:
-    """R5: a generation prompt that goes on behind the header with an opening tag, and with nothing that closes it."""
-    for prompt in prompts:
-        rest = prompt.text[len(frame.header) :] if prompt.text.startswith(frame.header) else ""
-        marks = [piece for piece in lexemes(rest) if is_marker(piece)]
-        if len(marks) == 1 and marks[0][1:2] not in ("/", "|"):
-            opener = marks[0]
+    """R5: a generation prompt that goes on behind the header with an opening tag, open or closed again at once."""
+    rests = [prompt.text[len(frame.header) :] for prompt in prompts if prompt.text.startswith(frame.header)]
+    for rest in rests:
+        pieces = lexemes(rest)
+        marks = [at for at, piece in enumerate(pieces) if is_marker(piece)]
+        if len(marks) == 2 and are_pair(pieces[marks[0]], pieces[marks[1]]) and pieces[marks[0]][1:2] != "/":
+            opened, space = split_middle("".join(pieces[marks[0] : marks[1]]))
+            return _tagged(frame, opened, space + "".join(pieces[marks[1] :]), "never")
+    for rest in rests:
+        marks = [at for at, piece in enumerate(lexemes(rest)) if is_marker(piece)]
+        if len(marks) == 1 and lexemes(rest)[marks[0]][1:2] not in ("/", "|"):
+            opener = lexemes(rest)[marks[0]]
             return _in_tags(frame, opener, f"{opener[0]}/{opener[1:]}", "\n\n", "never")
     return None
+
+
+def split_middle(text: str) -> tuple[str, str]:
+    """Split the white space at the end of `text` evenly: what stays with it, and what is left for what follows."""
+    core = text.rstrip()
+    space = text[len(core) :]
+    return core + space[: (len(space) + 1) // 2], space[(len(space) + 1) // 2 :]
 
 
 def _in_tags(frame: Frame, opener: str, closer: str, after: str, kept: str) -> ReasoningFinding:
     opened = frame.prompt.partition(opener)[2] if opener in frame.prompt and closer not in frame.prompt else ""
     space = opened if opened and not opened.strip() else ""
+    return _tagged(frame, opener + space, ("\n" if space else "") + closer + after, kept)
+
+
+def _tagged(frame: Frame, opened: str, close: str, kept: str) -> ReasoningFinding:
     return ReasoningFinding(
         fields=(),
-        open=opener + space,
-        close=("\n" if space else "") + closer + after,
+        open=opened,
+        close=close,
         empty="",
         empty_beside_calls="",
         content_open="",
