@@ -154,7 +154,7 @@ def _facts(template: Template) -> TemplateFacts:
 def _analyze(
     given: Template, renderer: Renderer, overlays: Sequence[Overlay], *, verify: bool, seed: int
 ) -> Analysis:
-    _try(given, renderer)
+    try_render(given, renderer)
     template = with_stand_ins(given)
     counting = _Counting(renderer)
     seconds: dict[str, float] = {}
@@ -180,7 +180,7 @@ def _analyze(
     return Analysis(template, spec, first.calls_shown, tuple(notes), counting.renders, seconds)
 
 
-def _try(template: Template, renderer: Renderer) -> None:
+def try_render(template: Template, renderer: Renderer) -> None:
     """Render one message; raise when the template does not compile or has to be stopped.
 
     The facts of its source are read meanwhile: both take about as long, and the renderer is another process.

@@ -24,6 +24,7 @@ from analyzer.runtime import (
     Problem,
     ReasoningDelta,
     TextDelta,
+    coalesce,
 )
 
 STEPS_SHOWN: Final = 60
@@ -76,7 +77,7 @@ def tell(
     put(console, Text())
     put(console, heading("5. A reply, parsed while it arrives"))
     for piece, events in steps[:STEPS_SHOWN]:
-        if told := [word for event in events for word in _words(event)]:
+        if told := [word for event in coalesce(events) for word in _words(event)]:
             put(
                 console,
                 Text("   ").append(f"{visible(repr(piece)) if piece else 'end':<14}", "dim")

@@ -33,7 +33,7 @@ def command(
 
     Exits with 1 when the verdict is `failed`.
     """
-    from analyzer.analysis import with_stand_ins  # noqa: PLC0415
+    from analyzer.analysis import try_render, with_stand_ins  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415
     from analyzer.spec import dump, load_spec  # noqa: PLC0415
     from analyzer.spec.document import to_data  # noqa: PLC0415
@@ -41,9 +41,11 @@ def command(
     from analyzer.verify import verified  # noqa: PLC0415
 
     spec = load_spec(Path(spec_file))
-    template = with_stand_ins(pick(load_templates(source), variant))
+    template = pick(load_templates(source), variant)
     other = bool(spec.template.sha256) and spec.template.sha256 != template.sha256
     with RenderWorker() as renderer:
+        try_render(template, renderer)
+        template = with_stand_ins(template)
         spec = verified(spec, template, renderer, seed)
     if output is not None:
         dump(spec, output)

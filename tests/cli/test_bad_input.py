@@ -49,15 +49,16 @@ BAD_TEMPLATES = {
 
 
 @pytest.mark.parametrize("name", BAD_TEMPLATES)
-@pytest.mark.parametrize("command", ["infer", "explain"])
-def test_bad_templates(invoke: Invoke, tmp_path: Path, folder: Path, name: str, command: str) -> None:
+@pytest.mark.parametrize("command", ["infer", "explain", "verify"])
+def test_bad_templates(invoke: Invoke, spec_file: Path, folder: Path, name: str, command: str) -> None:
     """A template that does not compile, or has to be stopped, is one paragraph and exit code 3; nothing is written."""
     source, words = BAD_TEMPLATES[name]
-    file = tmp_path / "bad.jinja"
+    file = folder.with_name("bad.jinja")
     file.write_text(source, encoding="utf-8")
     started = time.monotonic()
-    more = ("-o", folder / "spec.yaml") if command == "infer" else ()
-    result = invoke(command, file, *more)
+    first = (spec_file,) if command == "verify" else ()
+    more = () if command == "explain" else ("-o", folder / "spec.yaml")
+    result = invoke(command, *first, file, *more)
 
     check(result, 3, "bad", *words)
     assert time.monotonic() - started < SECONDS
