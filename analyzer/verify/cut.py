@@ -69,7 +69,8 @@ def _behind_prompt_header(header: str, before: Before, rendered: str) -> int | N
     prompt = before.prompt or ""
     at = prompt.rfind(header) if header else -1
     stop = at + len(header)
-    return stop if at >= 0 and shared_prefix(prompt, rendered) >= stop else None
+    added = at >= shared_prefix(before.bare or "", prompt)  # not the header of an earlier turn
+    return stop if at >= 0 and added and shared_prefix(prompt, rendered) >= stop else None
 
 
 def _behind_result(before: Before, bare: str, rendered: str) -> int:
@@ -107,14 +108,28 @@ def _last_needle(text: str, needles: Sequence[str]) -> int:
     return max((text.rfind(word) + len(word) for word in needles if word in text), default=0)
 
 
-def at_last_end(cut: Cut, ends: Sequence[str], needles: Sequence[str]) -> Cut:
-    """The cut with its text up to the last end literal behind the last needle; the whole text when there is none."""
+def at_last_end(cut: Cut, ends: Sequence[str], needles: Sequence[str], before: Before) -> Cut:
+    """The cut with its text up to the last end literal behind the last needle; the whole text when there is none.
+
+    What a template writes behind every conversation, with the turn or without it, is not the turn's.
+    """
     last = _last_needle(cut.text, needles)
     stops = [at + len(end) for end in ends if (at := cut.text.rfind(end)) >= last]
     if not stops:
         return cut
-    stop = max(stops)
+    first = min(at + len(end) for end in ends if (at := cut.text.find(end, last)) >= 0)
+    whole = cut.text.rstrip().endswith(ends[0].rstrip())
+    stop = first if not whole and is_always_there(cut, before, cut.text[first:]) else max(stops)
     return Cut(cut.before, cut.text[:stop], cut.text[stop:], cut.by)
+
+
+def is_always_there(cut: Cut, before: Before, rest: str) -> bool:
+    """Whether a template writes this text behind every conversation, so that it stands behind the turn too.
+
+    Then the render without the turn ends in it, and does not begin the one with the turn.
+    """
+    bare = before.bare or ""
+    return bool(rest.strip()) and bare.endswith(rest) and not f"{cut.before}{cut.text}".startswith(bare)
 
 
 def at_first_end(cut: Cut, ends: Sequence[str], needles: Sequence[str]) -> Cut | None:

@@ -32,7 +32,7 @@ def excuse(
     held = [one.trip for one in judged if one.outcome == "held" and one.trip.adapted.reply.calls]
     if not held:
         return
-    failed = [one for one in judged if one.outcome == "failed" and one.trip.adapted.reply.calls]
+    failed = [one for one in judged if one.outcome == "failed"]
     for one in failed:
         _try(one, _section_not_closed(spec, one.trip, held))
         _try(one, _calls_behind_end(spec, one.trip))
@@ -53,7 +53,13 @@ def _try(one: Judgement, kind: str | None) -> None:
 def _section_not_closed(spec: Spec, trip: Trip, held: Sequence[Trip]) -> str | None:
     """Everything came out, only the section's closer is missing, which other turns have."""
     close = spec.calls.close.strip() if spec.calls is not None else ""
-    if trip.reading is None or trip.cut is None or not close or trip.differences:
+    if (
+        trip.reading is None
+        or trip.cut is None
+        or not close
+        or trip.differences
+        or not trip.adapted.reply.calls
+    ):
         return None
     only = {kind for kind, _, _ in trip.reading.kinds} == {"missing_close"} and len(trip.failures) == len(
         trip.reading.kinds
@@ -127,9 +133,20 @@ def _otherwise_after_result(
         trip.adapted = replace(trip.adapted, reply=one.trip.adapted.reply, truth=_truth(one.trip, trip))
         traveller.travel(trip)
         holds = trip.held or _section_not_closed(spec, trip, held) or _calls_behind_end(spec, trip)
-        bare = one.trip.before.bare or ""
-        same_text = trip.cut is not None and trip.cut.text in one.trip.full and one.trip.full.startswith(bare)
-        yield "turn_after_result_broken" if holds and not same_text else None
+        yield "turn_after_result_broken" if holds and _is_otherwise(one.trip, trip) else None
+
+
+def _is_otherwise(later: Trip, first: Trip) -> bool:
+    """Whether a turn behind a result is another text than behind a user message.
+
+    Without calls only white space before it counts: everything else there is a matter of headers and results.
+    """
+    bare = later.before.bare or ""
+    text = first.cut.text if first.cut is not None else ""
+    behind = later.full.removeprefix(bare)
+    if behind != later.full and behind != behind.lstrip() and behind.lstrip().startswith(text):
+        return True
+    return bool(later.adapted.reply.calls) and (text not in later.full or not later.full.startswith(bare))
 
 
 def _truth(settled: Trip, trip: Trip) -> Message:

@@ -94,6 +94,8 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> Iterator[str]:
         if found is None or _is_rest(pieces, witness, found[0]):
             continue
         at, piece = found
+        if piece is None and witness.text[at:].strip() in spec.grammar.stops:
+            continue
         if piece is not None and (piece.codec is not None or (piece.path and at == len(witness.text))):
             continue
         wanted = (

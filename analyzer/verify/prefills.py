@@ -92,6 +92,8 @@ def construct(spec: Spec, trip: Trip) -> Construction | str:
     assert trip.reading is not None  # noqa: S101
     assert trip.before.prompt is not None  # noqa: S101
     prompt, said = trip.before.prompt_text, trip.reading.message
+    if prompt is None and spec.turn.header and spec.turn.header in trip.before.prompt:
+        prompt = trip.before.prompt[trip.before.prompt.rindex(spec.turn.header) :]
     if prompt is not None and spec.turn.header in prompt:
         prompt = prompt[
             prompt.index(spec.turn.header) :
