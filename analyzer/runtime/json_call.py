@@ -24,7 +24,7 @@ class JsonCall(Call):
     __slots__ = (
         "_arguments_end",
         "_arguments_start",
-        "_high",
+        "_high", "_bad",
         "_json_text",
         "_key",
         "_path",
@@ -47,6 +47,7 @@ class JsonCall(Call):
         self._arguments_start = self._arguments_end = -1
         self._json_text: JsonScanner | None = None
         self._high = ""
+        self._bad = False
 
     def enter(self, parser: State, final: bool) -> int:
         lit = self.program.opener
@@ -180,7 +181,10 @@ class JsonCall(Call):
             self._json_text = JsonScanner(lenient=options.control_characters, escapes=options.invalid_escapes)
             self._begin(parser, "arguments")
             return True
-        if char != "{" and char != "n":
+        if char == "n":
+            self._begin(parser, "null")
+            return True
+        if char != "{":
             return False
         if program.codec == "json_text":
             if not options.arguments_as_text:
@@ -245,16 +249,19 @@ class JsonCall(Call):
         self._high = ""
         if text and not done and "\ud800" <= text[-1] <= "\udbff":
             text, self._high = text[:-1], text[-1]  # the other half may follow
-        at = inner.scan(text, 0) if inner.state < json_scan.DONE else 0
+        at = 0
+        if inner.open and not self._bad:
+            if inner.fresh and text.lstrip()[:1] not in {"", "{"}:
+                self._bad = True  # arguments are an object
+            else:
+                at = inner.scan(text, 0)
         out = "".join(inner.out)
         inner.out.clear()
-        if inner.state == json_scan.BROKEN or (inner.state == json_scan.DONE and text[at:].strip()):
-            return out, False
-        if done:
-            self._path = self._path[:-1]
-            if inner.state != json_scan.DONE:
-                return out, False
-        return out, True
+        self._bad = self._bad or inner.broken or (inner.done and bool(text[at:].strip()))
+        if not done:
+            return out, True  # broken text ends where the string ends
+        self._path = self._path[:-1]
+        return out, inner.done and not self._bad
 
     def _key_seen(self) -> bool:
         return bool(self._path) and self._path[-1] == "\0"
@@ -284,6 +291,10 @@ class JsonCall(Call):
         if role == "arguments":
             self._arguments_end = parser.offset
             self.arguments_done = True
+        elif role == "null":
+            if "".join(scanner.out) != "null" or not parser.options.missing_arguments:
+                return FAIL
+            self._arguments_start = -1  # as if the key were not there
         elif role == "name":
             self.name = json.loads("".join(scanner.out))
             if not self.name or len(self.name) > 256:

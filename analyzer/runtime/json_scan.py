@@ -95,6 +95,11 @@ class JsonScanner:
         return _special if self.state == STRING else None
 
     @property
+    def fresh(self) -> bool:
+        """True until the value's first character."""
+        return self.state == VALUE and not self._stack
+
+    @property
     def depth(self) -> int:
         """How many containers are open."""
         return len(self._stack)
