@@ -41,6 +41,7 @@ FALLBACK = (
     "fallback: prompt-based calling, that is, describe a call format in the system message and parse that"
 )
 
+_FIELD = "the field"
 _USUAL_FIELDS = frozenset(
     "role content name tool_calls tool_call_id tool_responses reasoning reasoning_content thinking type text image".split()  # noqa: SIM905
 )
@@ -169,7 +170,7 @@ def _by_field(session: Session, facts: TemplateFacts) -> Iterator[_Added]:
             )
         base, *texts = session.render(asks, "D1")
         for (name, at, _), text in zip(asked, texts, strict=True):
-            holder = f"the field {name} of a {chat[at]['role']} message"
+            holder = f"{_FIELD} {name} of a {chat[at]['role']} message"
             yield from _difference(session, holder, f"{holder}, {label}", base, text)
 
 
@@ -194,7 +195,11 @@ def _difference(
     tokens = session.template.special_tokens.values()
     known = frozenset([*MARKER.findall(base), *tokens])
     given = probes.tools(session.needles)
-    printed = holder != TOOLS and (str(given) in text or json.dumps(given) in text)
+    printed = (
+        not holder.startswith(_FIELD)
+        and holder != TOOLS
+        and any(one in text for one in (str(given), json.dumps(given)))
+    )
     yield _Added(holder, variant, _masked(text[start : len(text) - end], session.needles), known, printed)
 
 

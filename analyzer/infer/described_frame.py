@@ -19,7 +19,7 @@ MARKER = re.compile(_MARKER)
 _OPENERS = re.compile(rf"(?:(?:{_MARKER})\s*)+\Z")
 _CLOSERS = re.compile(rf"(?:\s*(?:{_MARKER}))+")
 _GAP = re.compile(r"\s*[,;]?\s*")
-_MORE = re.compile(r"(?:\.\.\.|…)(?:[^\S\n]*[^\n\x00<\]]*\S)?")
+_MORE = re.compile(r"(?:\.\.\.|…)(?:[^\n\x00<\]]*[^\s\x00<\]])?")
 _LOOKED_BACK = 400
 
 

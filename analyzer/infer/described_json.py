@@ -23,9 +23,8 @@ DEEPEST = 6
 _KEY = re.compile(r"""\s*(?:"([^"\n]*)"|'([^'\n]*)'|(<[^<>\n]*>)|([^\W\d][\w-]*))\s*:""")
 _WORD = re.compile(r"[^\W\d_]+")
 _MORE = re.compile(r"\s*(?:\.\.\.|…)")
-_SAYS_OBJECT = frozenset(
-    "object dict dictionary json map mapping arguments argument args parameters parameter params kwargs".split()  # noqa: SIM905
-)
+_IS_OBJECT = frozenset({"object", "dict", "dictionary", "json", "map", "mapping"})
+_ARE_ARGUMENTS = frozenset({"arguments", "argument", "args", "parameters", "parameter", "params", "kwargs"})
 _SAYS_NAME = "name"
 _SAYS_ID = "id"
 _NO_NAME = frozenset({"type", "role"})
@@ -55,7 +54,8 @@ class Pair:
     @property
     def is_object(self) -> bool:
         """Whether the value is an object, or its placeholder says so."""
-        says = bool(self.words & _SAYS_OBJECT) and _SAYS_NAME not in self.words
+        told = self.words
+        says = bool(told & _IS_OBJECT) or (bool(told & _ARE_ARGUMENTS) and _SAYS_NAME not in told)
         return self.text.startswith("{") or says
 
 
@@ -248,7 +248,7 @@ def _wrapped(text: str, group: Group) -> JsonExample | None:
 def _flat(text: str, group: Group) -> JsonExample | None:
     objects = [pair for pair in group.pairs if pair.is_object]
     if len(objects) > 1:
-        objects = [pair for pair in objects if words(pair.key) & _SAYS_OBJECT]
+        objects = [pair for pair in objects if words(pair.key) & (_ARE_ARGUMENTS | _IS_OBJECT)]
     if len(objects) != 1:
         return None
     arguments = objects[0]
