@@ -93,6 +93,7 @@ class Watch:
         "_longest",
         "_prefixes",
         "_tokens",
+        "begins",
         "hot",
         "lead_prefixes",
         "longest_lead",
@@ -110,7 +111,10 @@ class Watch:
         leads = [lead for lead in leads if lead]
         self.lead_prefixes = frozenset(lead[:n] for lead in leads for n in range(1, len(lead) + 1))
         self.longest_lead = max(map(len, leads), default=0)
-        hot = re.escape(first + "".join(sorted({lead[0] for lead in leads}))) + also_hot
+        begin = re.escape(first + "".join(sorted({lead[0] for lead in leads})))
+        self.begins = re.compile(f"[{begin}]").search if begin else never.search
+        """Finds a character with which a token or its white space may begin."""
+        hot = begin + also_hot
         self.hot = re.compile(f"[{hot}]").search if hot else never.search
         """Finds a character at which a token, its white space or an escape may begin; None: the chunk is plain."""
 

@@ -296,7 +296,7 @@ class Parser(TopState):
                     self._plain = value.watch.hot
                     self._make = ArgumentsDelta
                 elif value.holds is not None:
-                    self._plain = value.watch.hot
+                    self._plain = value.watch.begins
                     self._make = None
                     self._pieces = value.holds
                 return
