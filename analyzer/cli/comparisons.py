@@ -36,6 +36,7 @@ FAMILIES: Final = (
     Family("P", "Prompts: what the model is given to continue", ("prompt",), ("base+p",)),
     Family("R", "Reasoning", ("reasoning",), ()),
     Family("C", "Calls", ("tool calls", "one call", "or", "ids"), ("c1a2", "c2a2", "c1a2+t")),
+    Family("D", "Described: calls that the prompt tells of and no turn shows", ("described", "why none"), ()),
     Family("A", "Arguments", ("arguments",), ("c1a0", "c1a1", "c1a3")),
     Family("V", "Values: how each JSON type is written", ("arguments",), ()),
     Family("S", "Results of tools", ("tool results",), ("c1a2+r", "c2a2+r")),

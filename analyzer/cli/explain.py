@@ -130,6 +130,7 @@ def _print(out: Console, analysis: Analysis, shown: dict[str, Shown], only: str 
                 put(out, Text(f"    {name}  ", "bold").append(describe(name), "dim"))
                 put(out, indented(shown[name].painted(markers(spec)), 8))
     refused = [note for note in analysis.notes if only is None or note.subject.startswith(only)]
+    refused = [note for note in refused if note.kind not in ("described", "no_format")]
     if refused:
         put(out)
         put(out, heading("What the template refuses"))

@@ -1,7 +1,6 @@
 """D-comparisons: calls that the prompt describes and the history does not render.
 
-D1  with and without tools, with and without a system message: what the tools, under each variable or message field that may hold them,
-    add to the prompt
+D1  with and without tools, under each variable or field that may hold them: what they add to the prompt, with a system message and without
 D2  in that text, the example of a call: a JSON-like object, tags, a list of Python calls
 D3  without an example, a marker in a sentence that says that calls are JSON
 What is found is marked `described`. It is never proven: no render shows it.
