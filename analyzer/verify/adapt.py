@@ -86,6 +86,8 @@ class Adapter:
         self.null_content = null_content
         self.undeclared: frozenset[str] = frozenset()
         """Types of parameters that tools are declared without, since the template cannot print them."""
+        self.shows_tools = True
+        """False: the template refuses every tool, so that only the parser is told of them."""
         self.shape: str = spec.input.arguments
         """`mapping`, `text` or, by turns, `both`; what the spec says until a conversation has shown that it is wrong."""
         names = {tool.name for group in GROUPS for tool in group}
@@ -123,7 +125,7 @@ class Adapter:
         """The request to render these messages under the tools and the setting of a case."""
         return RenderRequest(
             messages=[self._shaped(message) for message in messages],
-            tools=[tool.to_openai() for tool in adapted.tools],
+            tools=[tool.to_openai() for tool in adapted.tools] if self.shows_tools else None,
             add_generation_prompt=prompt,
             special_tokens=self._tokens,
             variables=dict(adapted.setting.variables),

@@ -69,7 +69,7 @@ def _behind_prompt_header(header: str, before: Before, rendered: str) -> int | N
     prompt = before.prompt or ""
     at = prompt.rfind(header) if header else -1
     stop = at + len(header)
-    added = at >= shared_prefix(before.bare or "", prompt)  # not the header of an earlier turn
+    added = stop > shared_prefix(before.bare or "", prompt)  # not the header of an earlier turn
     return stop if at >= 0 and added and shared_prefix(prompt, rendered) >= stop else None
 
 

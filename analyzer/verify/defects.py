@@ -54,6 +54,7 @@ KINDS: Final[dict[str, str]] = {
     "null_content_refused": "A call turn without content (`null`) is refused.",
     "null_content_printed": "A call turn without content (`null`) prints the word `None`.",
     "system_refused": "A system message is refused.",
+    "tools_refused": "Declared tools are refused, whatever their parameters.",
     "tool_results_refused": "A tool result is refused.",
 }
 """The closed list of kinds, with what each says."""

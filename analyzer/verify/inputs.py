@@ -16,6 +16,7 @@ from analyzer.spec.model import Defect, Spec
 from analyzer.verify.adapt import ABSENT, Adapted, Adapter, Setting, settings_of
 from analyzer.verify.cases import Call, Case, Reply
 from analyzer.verify.catalogue import GROUPS, without
+from analyzer.verify.defects import KINDS
 from analyzer.verify.trips import Stage
 
 _NEEDLE: Final = "qzazezix"
@@ -82,10 +83,19 @@ class _Probe:
 _USER: Final = {"role": "user", "content": "What is it like today?"}
 
 
-def probe_inputs(spec: Spec, stage: Stage, undeclared: frozenset[str] = frozenset()) -> InputFindings:
+def probe_inputs(
+    spec: Spec, stage: Stage, undeclared: frozenset[str] = frozenset(), *, shows_tools: bool = True
+) -> InputFindings:
     """Tries what the spec claims of the input, with tools declared without the types that the template cannot print."""
     found = InputFindings()
     probe = _Probe(spec, stage, without(GROUPS[0], undeclared))
+    if not shows_tools:
+        probe.ask("tools", [_USER])
+        probe.render()
+        found.defects.append(
+            Defect(kind="tools_refused", message=KINDS["tools_refused"], witness=probe.witness("tools"))
+        )
+        probe = _Probe(spec, stage, ())
     calls = spec.calls is not None and spec.input.arguments != "none"
     if calls:
         _ask_calls(probe)

@@ -14,7 +14,7 @@ from analyzer.chat import Message
 from analyzer.spec.model import Prompt, ReasoningSegment, Scalar, Spec
 from analyzer.verify.adapt import Setting
 from analyzer.verify.cases import needle
-from analyzer.verify.cut import Cut
+from analyzer.verify.cut import Cut, shared_prefix
 from analyzer.verify.trips import Traveller, Trip
 from analyzer.verify.writer import applicable
 
@@ -92,13 +92,18 @@ def construct(spec: Spec, trip: Trip) -> Construction | str:
     assert trip.reading is not None  # noqa: S101
     assert trip.before.prompt is not None  # noqa: S101
     prompt, said = trip.before.prompt_text, trip.reading.message
-    if prompt is None and spec.turn.header and spec.turn.header in trip.before.prompt:
-        prompt = trip.before.prompt[trip.before.prompt.rindex(spec.turn.header) :]
+    added = shared_prefix(trip.before.bare or "", trip.before.prompt)
+    at = trip.before.prompt.rfind(spec.turn.header) if spec.turn.header else -1
+    if prompt is None and at >= 0 and at + len(spec.turn.header) > added:
+        prompt = trip.before.prompt[at:]
     if prompt is not None and spec.turn.header in prompt:
         prompt = prompt[
             prompt.index(spec.turn.header) :
         ]  # what the prompt adds to the message before is not the turn's
     if prompt is None:
+        loose = _loose(spec, trip, _squeezed(trip.before.prompt[added:]))
+        if loose is not None:
+            return loose
         return f"the render without a generation prompt is no beginning of the one with it ({trip.label})"
     segment = _reasoning(spec, said)
     body = _body(spec, segment, trip.cut.text, said)
@@ -124,6 +129,21 @@ def construct(spec: Spec, trip: Trip) -> Construction | str:
     if prompt.startswith(header) and (closed or prompt[len(header) :].isspace()):
         return Construction(trip, Cut(before, body, "", "prompt"), quiet)
     return f"the generation prompt {prompt!r} is no beginning of a turn ({trip.label})"
+
+
+def _loose(spec: Spec, trip: Trip, prompt: str) -> Construction | None:
+    """The text behind a prompt that says less than history does, if what it says is a part of that and nothing new."""
+    assert trip.cut is not None  # noqa: S101
+    assert trip.reading is not None  # noqa: S101
+    said, before, header = trip.reading.message, trip.before.prompt or "", spec.turn.header
+    segment = _reasoning(spec, said)
+    if segment is not None and prompt and _squeezed(header + segment.open).endswith(prompt):
+        rest = _THOUGHT + segment.close + _between(spec, segment) + _body(spec, segment, trip.cut.text, said)
+        message = Message(said.content, _THOUGHT, said.tool_calls)
+        return Construction(trip, Cut(before, rest, "", "prompt"), message, soft=True)
+    if prompt in _squeezed(header):
+        return Construction(trip, Cut(before, trip.cut.text, "", "prompt"), said, soft=True)
+    return None
 
 
 def _squeezed(text: str) -> str:

@@ -48,4 +48,7 @@ def declare_less(adapter: Adapter, stage: Stage, setting: Setting) -> frozenset[
         if not isinstance(trip, NoTrip):
             return types
     adapter.undeclared = frozenset()
+    adapter.shows_tools = False
+    (trip,) = render_trips(adapter, stage, [(plain, setting)])
+    adapter.shows_tools = isinstance(trip, NoTrip)
     return frozenset()

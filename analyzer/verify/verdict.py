@@ -70,7 +70,7 @@ def verify(
     settings = settings_of(spec)
     adapter = Adapter(spec, template.special_tokens)
     undeclared = declare_less(adapter, stage, settings[0])
-    inputs = probe_inputs(spec, stage, undeclared)
+    inputs = probe_inputs(spec, stage, undeclared, shows_tools=adapter.shows_tools)
     adapter.null_content = inputs.null_content
     traveller = Traveller(spec, seed)
     inputs.failures += check_shapes(adapter, stage, traveller, settings[0])
