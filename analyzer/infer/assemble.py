@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from analyzer.infer.calls import CallsFinding
 from analyzer.infer.prompts import PromptsFinding
-from analyzer.infer.reasoning import ReasoningFinding
+from analyzer.infer.reasoning_fields import ReasoningFinding
 from analyzer.infer.slots import join_id
 from analyzer.infer.turn import Frame
 from analyzer.observe.lexemes import is_marker, lexemes
@@ -46,7 +46,9 @@ def assemble(found: Findings, template: TemplateRef) -> Spec:
     header = found.reasoning.header if found.reasoning is not None else found.frame.header
     found, header = _without_lead(found, header)
     segments, repeats = _segments(found)
-    turn = Turn(prompts=found.prompts.prompts, header=header, header_repeats=repeats, segments=tuple(segments))
+    turn = Turn(
+        prompts=found.prompts.prompts, header=header, header_repeats=repeats, segments=tuple(segments)
+    )
     return Spec(
         template=template,
         input=found.input,
@@ -60,7 +62,13 @@ def _without_lead(found: Findings, header: str) -> tuple[Findings, str]:
     """Give a header's ending that stands before every segment of the turn, such as `>>>`, to the segments."""
     calls = found.calls
     lead = calls.separator if calls is not None else ""
-    if calls is None or not lead.strip() or not header.endswith(lead) or calls.lead != lead or found.reasoning is not None:
+    if (
+        calls is None
+        or not lead.strip()
+        or not header.endswith(lead)
+        or calls.lead != lead
+        or found.reasoning is not None
+    ):
         return found, header
     shorter = header[: -len(lead)]
     frame = replace(found.frame, header=shorter, before_content=lead + found.frame.before_content)
@@ -91,7 +99,7 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     header = reasoning.header if reasoning is not None else found.frame.header
     opened = found.frame.before_content
     segments: list[Segment] = []
-    repeats = False
+    repeats = everywhere = False
     opening = None
     if reasoning is not None:
         if reasoning.with_content and not reasoning.in_content:
@@ -102,7 +110,9 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         repeats = repeats or message_end is not None
         opened = rest + opened
         opening = opened if rest else opening
-        everywhere = reasoning.with_content and (reasoning.beside_calls or calls is None or reasoning.in_content)
+        everywhere = reasoning.with_content and (
+            reasoning.beside_calls or calls is None or reasoning.in_content
+        )
         segments.append(
             ReasoningSegment(
                 when="any" if everywhere else "alone" if reasoning.with_content else "beside_calls",
@@ -110,7 +120,7 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
                 open=reasoning.open,
                 close=close,
                 empty=reasoning.empty,
-                kept=reasoning.kept,  # type: ignore[arg-type]
+                kept=reasoning.kept,
                 end=message_end,
             )
         )
@@ -119,7 +129,11 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         return [*segments, content], repeats
     after_content, message_end, rest = split_message(calls.lead, header)
     repeats = repeats or message_end is not None
-    written = reasoning.empty if reasoning is not None and segments[0].when != "alone" and not reasoning.in_content else ""
+    written = (
+        reasoning.empty
+        if reasoning is not None and (everywhere or not reasoning.with_content) and not reasoning.in_content
+        else ""
+    )
     moved = found.frame.header[len(header) :]
     beside = ContentSegment(
         when="beside_calls",
@@ -171,9 +185,9 @@ def _layout(calls: CallsFinding, arguments: ArgumentsSlot | None) -> JsonLayout 
         return JsonLayout(
             open=calls.open,
             close=calls.close,
-            name=calls.name,  # type: ignore[arg-type]
+            name=calls.name,
             arguments=calls.arguments,
-            arguments_codec=calls.arguments_codec,  # type: ignore[arg-type]
+            arguments_codec=calls.arguments_codec,
             id=calls.id,
             parts=tuple(parts),
         )
@@ -194,9 +208,14 @@ def _grammar(turn: Turn, frame: Frame) -> Grammar:
         if segment.end is not None and segment.end.stop:
             stops.append(segment.end.literal)
     stops += [core for text in (frame.tail, frame.end) if (core := text.strip()) and len(lexemes(core)) == 1]
-    closers = {segment.end.literal for segment in turn.segments if segment.end is not None and not segment.end.stop}
+    closers = {
+        segment.end.literal for segment in turn.segments if segment.end is not None and not segment.end.stop
+    }
     triggers = [marks[0] for text in literals if (marks := [p for p in lexemes(text) if is_marker(p)])]
-    return Grammar(triggers=tuple(dict.fromkeys(triggers)), stops=tuple(stop for stop in dict.fromkeys(stops) if stop not in closers))
+    return Grammar(
+        triggers=tuple(dict.fromkeys(triggers)),
+        stops=tuple(stop for stop in dict.fromkeys(stops) if stop not in closers),
+    )
 
 
 def _first_literal(segment: CallsSegment) -> str:

@@ -98,9 +98,9 @@ def cut_values(texts: ValueTexts, middle: str, close: str, item_open: str) -> Va
     if words is not None:
         spelled["string"] = words.string
         filled = {json_type: spelled.get(json_type, words.other) for json_type in SCHEMAS}
-        parts = (words.before, TypeSlot(words=filled), words.after)  # type: ignore[arg-type]
+        parts = (words.before, TypeSlot(words=filled), words.after)
     strings = _string_slots(texts, middle if quotes is None else middle_now, tail_now, words)
-    found["string"] = _string_codec(strings, quotes, texts.plain_value)
+    found["string"] = _string_codec(strings, quotes)
     return ValueCut(parts, close, Codecs(**found))
 
 
@@ -122,7 +122,12 @@ def _compare_integer(
     before, found, after = probe[1].partition(str(INTEGER))
     if not found or (before, after) == (middle, tail):
         return None, None, middle, tail
-    if middle.startswith(before) and tail.endswith(after) and len(middle) > len(before) and len(tail) > len(after):
+    if (
+        middle.startswith(before)
+        and tail.endswith(after)
+        and len(middle) > len(before)
+        and len(tail) > len(after)
+    ):
         quotes = (middle[len(before) :], tail[: len(tail) - len(after)])
         return quotes, None, before, after
     if after == tail:
@@ -162,7 +167,7 @@ def _string_slots(texts: ValueTexts, middle: str, tail: str, words: _Words | Non
     return out
 
 
-def _string_codec(strings: list[tuple[str, str]], quotes: tuple[str, str] | None, plain: str) -> Codec:
+def _string_codec(strings: list[tuple[str, str]], quotes: tuple[str, str] | None) -> Codec:
     """V3. Classify the spelling of strings."""
     candidates: list[Codec] = [RawCodec()] if quotes is None else []
     if quotes is not None:
@@ -181,7 +186,15 @@ def _string_codec(strings: list[tuple[str, str]], quotes: tuple[str, str] | None
 
 def _escapes(strings: Iterable[tuple[str, str]]) -> dict[str, str]:
     seen = "".join(text for _, text in strings)
-    known = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&#34;"), ('"', "&quot;"), ("'", "&#39;"), ("'", "&#x27;"))
+    known = (
+        ("&", "&amp;"),
+        ("<", "&lt;"),
+        (">", "&gt;"),
+        ('"', "&#34;"),
+        ('"', "&quot;"),
+        ("'", "&#39;"),
+        ("'", "&#x27;"),
+    )
     return {character: entity for character, entity in known if entity in seen}
 
 
@@ -220,8 +233,10 @@ def _codec_of(
         bare = isinstance(value, list) or f'"{needle}"' not in text
         return DialectCodec(quote=quotes[0], bare_keys=bare)
     if item_open.strip() and text.startswith(item_open) and isinstance(value, (list, dict)):
-        key = text[len(item_open) :].split(tail[:1] or ">")[0]
-        key = key[: next((at for at, char in enumerate(key) if not (char.isalnum() or char in "_-")), len(key))]
+        key = text[len(item_open) :].split(tail[:1] or ">", maxsplit=1)[0]
+        key = key[
+            : next((at for at, char in enumerate(key) if not (char.isalnum() or char in "_-")), len(key))
+        ]
         if isinstance(value, list) and key:
             return NestedCodec(array_key=key)
         if isinstance(value, dict):

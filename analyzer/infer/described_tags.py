@@ -187,7 +187,8 @@ def _arguments(text: str, nodes: Sequence[_Node]) -> tuple[ArgumentsSlot, int, i
         return _run(text, [*parts, text[value[1] : first.end]], nodes, 1)
     if len(nodes) > 1 and _leaf(text, nodes[1]) and nodes[1].name != first.name and not nodes[1].attributes:
         key, value = value, _trimmed(text, nodes[1].inner, nodes[1].close)
-        if not any(word in (text[key[0] : key[1]] + first.name).lower() for word in _NAME_OF_KEY):
+        named = any(word in (text[key[0] : key[1]] + first.name).lower() for word in _NAME_OF_KEY)
+        if not named or text[value[0]] == "{":  # an object is no value of one argument
             return None
         parts = [text[first.start : key[0]], KeySlot(), text[key[1] : value[0]], ValueSlot()]
         return _run(text, [*parts, text[value[1] : nodes[1].end]], nodes, 2)

@@ -3,6 +3,7 @@
 I1  a plain conversation, starting rich (system message, text content) and falling back one step at a time
 I2  a turn with one call: arguments as a mapping, then as JSON text; empty content as "", null, absent or present
 I3  the same with two calls
+I4  ids of other forms than nine letters and digits
 What a template refuses on the way is kept in the session's failures, with its message.
 """
 
@@ -43,7 +44,9 @@ def fit(session: Session, facts: TemplateFacts) -> Fit:
     plain = _fit_plain(session, facts)
     if plain is None:
         return Fit(None, ())
-    fitted = [found for arguments in ("mapping", "text") if (found := _fit_calls(plain, arguments)) is not None]
+    fitted = [
+        found for arguments in ("mapping", "text") if (found := _fit_calls(plain, arguments)) is not None
+    ]
     return Fit(plain, tuple(fitted))
 
 
@@ -144,7 +147,9 @@ def id_form(session: Session) -> str | None:
     forms = [needle.id for needle in needles.calls[:1]] + ["call_0123456789abcdef", "functions.f:0"]
     asks = []
     for form in forms:
-        turn = probes.assistant("", [{**probes.call(needles.calls[0], needles.calls[0].arguments(1)), "id": form}])
+        turn = probes.assistant(
+            "", [{**probes.call(needles.calls[0], needles.calls[0].arguments(1)), "id": form}]
+        )
         result = {**probes.result(needles, 0), "tool_call_id": form}
         asks.append(Ask([*plain_chat(session), turn, result], tools=probes.tools(needles)))
     texts = session.render(asks, "I4")

@@ -8,6 +8,7 @@ from typing import Literal
 from analyzer.infer.assemble import Findings, assemble
 from analyzer.infer.calls import CallsFinding, find_calls
 from analyzer.infer.described import with_described_calls
+from analyzer.infer.evidence import evidence_of
 from analyzer.infer.fit import Fit, fit, id_form
 from analyzer.infer.prompts import find_prompts
 from analyzer.infer.reasoning import find_reasoning
@@ -57,7 +58,7 @@ def infer(template: Template, renderer: Renderer, series: int = 0) -> Inference:
     facts = template_facts(template.text)
     accepted = fit(session, facts)
     if accepted.plain is None:
-        return Inference(None, False, tuple(session.failures), session.renders)
+        return Inference(None, calls_shown=False, failures=tuple(session.failures), renders=session.renders)
     chosen = _choose(accepted)
     spec = _spec(template, accepted, chosen, facts)
     if not accepted.calls:
@@ -133,4 +134,5 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
         mutable=session.shape.mutable,
     )
     found = Findings(framed, prompts, wanted, calls, slot, reasoning, results)
-    return assemble(found, TemplateRef(name=template.name, sha256=template.sha256))
+    spec = assemble(found, TemplateRef(name=template.name, sha256=template.sha256))
+    return spec.model_copy(update={"evidence": evidence_of(spec, calls, reasoning, slot)})

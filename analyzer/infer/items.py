@@ -54,10 +54,16 @@ def cut_items(zero: str | None, one: str, two: str, call: CallNeedles) -> ItemsC
         close = head + cut.close
     else:
         cut = align(before, between, after)
-        lead, opener, separator, outer, close = cut.outer_open, cut.open, cut.separator, cut.outer_close, cut.close
+        lead, opener, separator, outer, close = (
+            cut.outer_open,
+            cut.open,
+            cut.separator,
+            cut.outer_close,
+            cut.close,
+        )
     lead, opener, close, close_key, outer = _separate(zero, lead, opener, close, close_key, outer)
-    found = ItemsCut(lead, outer, opener, middle, close, close_key, separator)
-    return next((turned for turned in _turned(found) if turned.before + turned.after == zero), found)
+    whole = ItemsCut(lead, outer, opener, middle, close, close_key, separator)
+    return next((turned for turned in _turned(whole) if turned.before + turned.after == zero), whole)
 
 
 def _turned(cut: ItemsCut) -> Iterator[ItemsCut]:
@@ -67,7 +73,11 @@ def _turned(cut: ItemsCut) -> Iterator[ItemsCut]:
     if separator and cut.after.startswith(separator):
         close_key = None if cut.close_key is None else (cut.close_key[0], cut.close_key[1] + separator)
         yield replace(
-            cut, close=cut.close + separator, close_key=close_key, separator="", after=cut.after[len(separator) :]
+            cut,
+            close=cut.close + separator,
+            close_key=close_key,
+            separator="",
+            after=cut.after[len(separator) :],
         )
     if separator and cut.before.endswith(separator):
         yield replace(cut, open=separator + cut.open, separator="", before=cut.before[: -len(separator)])

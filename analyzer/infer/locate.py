@@ -82,7 +82,9 @@ def json_bodies(text: str, start: int, calls: Sequence[CallNeedles], arguments: 
     return bodies
 
 
-def _body(text: str, at: int, call: CallNeedles, others: Sequence[CallNeedles], arguments: int) -> JsonBody | None:
+def _body(
+    text: str, at: int, call: CallNeedles, others: Sequence[CallNeedles], arguments: int
+) -> JsonBody | None:
     name_at = text.find(call.name, at)
     if name_at < 0:
         return None
@@ -146,9 +148,9 @@ def argument_span(text: str, start: int, end: int, arguments: Mapping[str, Any])
             if isinstance(value, str) and _text_of(value, arguments):
                 return Span(at, stop, "arguments", "json_text")
         if text[at] == "{":
-            stop = _python_end(text, at, min(end, at + _LONGEST_LITERAL), arguments)
-            if stop is not None:
-                return Span(at, stop, "arguments", "python")
+            ended = _python_end(text, at, min(end, at + _LONGEST_LITERAL), arguments)
+            if ended is not None:
+                return Span(at, ended, "arguments", "python")
     return None
 
 

@@ -45,12 +45,21 @@ def find_prompts(session: Session, calls_session: Session | None, facts: Templat
 
 def variable_choices(facts: TemplateFacts) -> dict[str, tuple[Scalar, ...]]:
     """Return the values worth trying for each variable that the template reads from outside."""
-    skip = {"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token", "pad_token", "unk_token"}
+    skip = {
+        "messages",
+        "tools",
+        "documents",
+        "add_generation_prompt",
+        "bos_token",
+        "eos_token",
+        "pad_token",
+        "unk_token",
+    }
     out: dict[str, tuple[Scalar, ...]] = {}
     for name in facts.variables:
         if name in skip or len(out) >= MOST_VARIABLES:
             continue
-        values: list[Scalar] = list(facts.compared.get(name, ()))[:6]
+        values: list[Scalar] = list[Scalar](facts.compared.get(name, ()))[:6]
         if name in facts.switches or not values:
             values = [True, False, *values]
         out[name] = tuple(values)
@@ -73,20 +82,31 @@ def _texts(
 
 
 def _distinct(
-    settings: list[dict[str, Any]], texts: list[str | None], after: str, listed: Sequence[Mapping[str, Any]] = ()
+    settings: list[dict[str, Any]],
+    texts: list[str | None],
+    after: str,
+    listed: Sequence[Mapping[str, Any]] = (),
 ) -> list[Prompt]:
     """Keep the default prompt, those that differ from it, and those whose setting is `listed` for the other role."""
     default = texts[0]
-    out = [] if default is None else [Prompt(set={}, after=after, text=default)]  # type: ignore[arg-type]
+    out = [] if default is None else [Prompt(set={}, after=after, text=default)]
     for setting, text in zip(settings[1:], texts[1:], strict=True):
-        if text is not None and (text != default or setting in listed) and not _echoes(setting, text, default or ""):
-            out.append(Prompt(set=setting, after=after, text=text))  # type: ignore[arg-type]
+        if (
+            text is not None
+            and (text != default or setting in listed)
+            and not _echoes(setting, text, default or "")
+        ):
+            out.append(Prompt(set=setting, after=after, text=text))
     return out
 
 
 def _echoes(setting: Mapping[str, Any], text: str, default: str) -> bool:
     """Tell whether a prompt merely prints the value that was tried."""
-    return any(str(value) in text and str(value) not in default for value in setting.values() if isinstance(value, bool))
+    return any(
+        str(value) in text and str(value) not in default
+        for value in setting.values()
+        if isinstance(value, bool)
+    )
 
 
 def _user_chat(session: Session) -> list[probes.Message]:

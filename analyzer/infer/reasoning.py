@@ -3,6 +3,8 @@
 R1  with and without the field, under each name that the template reads from messages: alone, beside text, beside calls
 R2  content that holds `OPEN r CLOSE c`, for marker-like literals of the template
 R3  in an earlier turn
+R4  with and without the field under each value of each variable that the template reads from outside
+R5  a generation prompt that goes on with an opening tag (reasoning_tags)
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from analyzer.infer.calls import CallsFinding
 from analyzer.infer.pairing import Pair, find_pair
+from analyzer.infer.prompts import variable_choices
 from analyzer.infer.reasoning_fields import ReasoningFinding, field_candidates
 from analyzer.infer.reasoning_tags import find_in_content, find_in_prompt
-from analyzer.infer.calls import CallsFinding
-from analyzer.infer.prompts import variable_choices
 from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
 from analyzer.observe.lexemes import common_start, common_suffix, is_marker, lexemes
@@ -23,7 +25,6 @@ from analyzer.observe.session import Ask, Session
 from analyzer.observe.variants import head
 from analyzer.render.facts import TemplateFacts
 from analyzer.spec.model import Prompt
-
 
 
 def find_reasoning(
@@ -64,7 +65,11 @@ def _by_field(context: _Context, setting: Mapping[str, Any]) -> ReasoningFinding
     session, calls_session, needles = context.session, context.calls_session, context.session.needles
     tools = probes.tools(needles) if calls_session is not None else None
     asks = [
-        Ask([*head(session), probes.assistant(needles.content, **{field: needles.reasoning})], tools, variables=setting)
+        Ask(
+            [*head(session), probes.assistant(needles.content, fields={field: needles.reasoning})],
+            tools,
+            variables=setting,
+        )
         for field in candidates
     ]
     texts = session.render(asks, "R1")
@@ -72,7 +77,7 @@ def _by_field(context: _Context, setting: Mapping[str, Any]) -> ReasoningFinding
     beside: list[str | None] = []
     if calls_session is not None:
         message = [
-            probes.assistant(_empty(calls_session), probes.calls(needles, 1), **{field: needles.reasoning})
+            probes.assistant(_empty(calls_session), probes.calls(needles, 1), {field: needles.reasoning})
             for field in candidates
         ]
         asks = [Ask([*head(session), turn], tools, variables=setting) for turn in message]
@@ -90,7 +95,15 @@ def _by_field(context: _Context, setting: Mapping[str, Any]) -> ReasoningFinding
     if alone is None and with_calls is None:
         return None
     kept = _kept(session, fields[0], tools) if shown else "beside_calls"
-    found = _cut(session, fields, alone, with_calls, context.frame, context.calls.before if context.calls is not None else "", kept)
+    found = _cut(
+        session,
+        fields,
+        alone,
+        with_calls,
+        context.frame,
+        context.calls.before if context.calls is not None else "",
+        kept,
+    )
     return replace(found, setting=dict(setting))
 
 
@@ -126,7 +139,7 @@ def _kept(session: Session, field: str, tools: Sequence[probes.Message] | None) 
     needles = session.needles
     chat = [
         *head(session),
-        probes.assistant(needles.content, **{field: needles.reasoning}),
+        probes.assistant(needles.content, fields={field: needles.reasoning}),
         probes.user(needles.follow),
         probes.assistant(needles.final),
     ]
@@ -150,7 +163,9 @@ def _cut(
     header = frame.header
     header = common_start(header, before)
     pair = find_pair(before, region.partition(needles.reasoning)[2])
-    if pair is not None and len(before) - len(pair.opener) < len(header):  # every variant began with the opener
+    if pair is not None and len(before) - len(pair.opener) < len(
+        header
+    ):  # every variant began with the opener
         header = before[: len(before) - len(pair.opener)]
     opened = before[len(header) :]
     if not opened.strip() and frame.prompt.startswith(header):

@@ -9,8 +9,31 @@ from typing import Any
 from analyzer.render.facts import TemplateFacts
 
 STANDARD_FIELDS = frozenset(
-    "role content tool_calls name id type function arguments tool_call_id text image image_url video audio "
-    "tool_call parameters description properties required items enum url tools".split()
+    [
+        "role",
+        "content",
+        "tool_calls",
+        "name",
+        "id",
+        "type",
+        "function",
+        "arguments",
+        "tool_call_id",
+        "text",
+        "image",
+        "image_url",
+        "video",
+        "audio",
+        "tool_call",
+        "parameters",
+        "description",
+        "properties",
+        "required",
+        "items",
+        "enum",
+        "url",
+        "tools",
+    ]
 )
 MOST_FIELDS = 12
 

@@ -16,6 +16,7 @@ from analyzer.render.facts import TemplateFacts
 from analyzer.spec.model import Prompt
 
 MOST_PAIRS = 16
+_PAIR = 2
 
 
 def find_in_content(
@@ -26,7 +27,7 @@ def find_in_content(
     A template that takes the reasoning out of such content knows the tags; the opener's white space is read from a generation prompt
     that ends with the opener.
     """
-    taken = "" if calls is None else "".join((calls.section_open, calls.open, calls.close, calls.section_close))
+    taken = "" if calls is None else f"{calls.section_open}{calls.open}{calls.close}{calls.section_close}"
     pairs = [pair for pair in tag_pairs(facts) if pair[0] not in taken and pair[1] not in taken]
     needles = session.needles
     for following in ([], [probes.user(needles.follow)]):
@@ -55,7 +56,11 @@ def find_in_prompt(frame: Frame, prompts: Sequence[Prompt]) -> ReasoningFinding 
     for rest in rests:
         pieces = lexemes(rest)
         marks = [at for at, piece in enumerate(pieces) if is_marker(piece)]
-        if len(marks) == 2 and are_pair(pieces[marks[0]], pieces[marks[1]]) and pieces[marks[0]][1:2] != "/":
+        if (
+            len(marks) == _PAIR
+            and are_pair(pieces[marks[0]], pieces[marks[1]])
+            and pieces[marks[0]][1:2] != "/"
+        ):
             opened, space = split_middle("".join(pieces[marks[0] : marks[1]]))
             return _tagged(frame, opened, space + "".join(pieces[marks[1] :]), "never")
     for rest in rests:
@@ -74,7 +79,9 @@ def split_middle(text: str) -> tuple[str, str]:
 
 
 def _in_tags(frame: Frame, opener: str, closer: str, after: str, kept: str) -> ReasoningFinding:
-    opened = frame.prompt.partition(opener)[2] if opener in frame.prompt and closer not in frame.prompt else ""
+    opened = (
+        frame.prompt.partition(opener)[2] if opener in frame.prompt and closer not in frame.prompt else ""
+    )
     space = opened if opened and not opened.strip() else ""
     return _tagged(frame, opener + space, ("\n" if space else "") + closer + after, kept)
 
@@ -103,4 +110,4 @@ def tag_pairs(facts: TemplateFacts) -> list[tuple[str, str]]:
             if is_marker(piece):
                 marks[piece] = None
     pairs = [(mark[0] + mark[2:], mark) for mark in marks if mark[1:2] == "/"]
-    return [pair for pair in pairs if len(pair[0]) > 2][:MOST_PAIRS]
+    return [pair for pair in pairs if len(pair[0]) > _PAIR][:MOST_PAIRS]

@@ -17,7 +17,9 @@ from analyzer.observe.variants import Variants
 from analyzer.spec.model import Results
 
 
-def find_results(session: Session, seen: Variants, regions: Regions, frame: Frame, tail: str, calls_end: str) -> Results | None:
+def find_results(
+    session: Session, seen: Variants, regions: Regions, frame: Frame, tail: str, calls_end: str
+) -> Results | None:
     """Find the result markers; None when a result is not rendered.
 
     `calls_end` is the text that closes the calls section (the last call's closer included), `tail` what ends the turn.
@@ -50,7 +52,12 @@ def find_results(session: Session, seen: Variants, regions: Regions, frame: Fram
     header, opened = _header(cut.outer_open, opened, frame)
     role, grouping = _role(header, frame), "own_turn"
     if not header.strip():
-        grouping = "in_turn" if not frame.user_header.strip() or not (header + opened).strip().startswith(frame.user_header.strip()[:3]) else "own_turn"
+        grouping = (
+            "in_turn"
+            if not frame.user_header.strip()
+            or not (header + opened).strip().startswith(frame.user_header.strip()[:3])
+            else "own_turn"
+        )
     elif between is not None and cut.outer_open.strip():
         grouping = "shared_turn"
     return Results(
@@ -60,10 +67,10 @@ def find_results(session: Session, seen: Variants, regions: Regions, frame: Fram
         close=close,
         separator=cut.separator,
         end=cut.outer_close,
-        id=written_id,  # type: ignore[arg-type]
-        name=written_name,  # type: ignore[arg-type]
-        content=content,  # type: ignore[arg-type]
-        grouping=grouping,  # type: ignore[arg-type]
+        id=written_id,
+        name=written_name,
+        content=content,
+        grouping=grouping,
     )
 
 

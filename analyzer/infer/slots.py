@@ -11,6 +11,9 @@ from analyzer.observe.lexemes import is_marker, lexemes
 from analyzer.observe.needles import CallNeedles
 from analyzer.spec.parts import IdSlot, IndexSlot, NameSlot, Part
 
+_LONGEST_LINK = 3
+"""Longest text between a name and a counter that are one id."""
+
 
 @dataclass(frozen=True, slots=True)
 class SlottedCall:
@@ -132,7 +135,7 @@ def join_id(parts: Sequence[Part], before: str) -> tuple[list[Part], str]:
         first, link, last = parts[at : at + 3]
         if not (isinstance(first, NameSlot) and isinstance(link, str) and isinstance(last, IndexSlot)):
             continue
-        if any(is_marker(piece) or not piece.strip() for piece in lexemes(link)) or len(link) > 3:
+        if any(is_marker(piece) or not piece.strip() for piece in lexemes(link)) or len(link) > _LONGEST_LINK:
             continue
         lead = before if at == 0 else parts[at - 1]
         prefix = _word_tail(lead) if isinstance(lead, str) else ""

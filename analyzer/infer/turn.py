@@ -61,14 +61,17 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
     followed = regions.cut(seen["t+u"]) or ""
     before_mid, _, rest = followed.partition(needles.content)
     middle = rest.partition(needles.follow)[0] if needles.follow in rest else ""
-    leads = [text.partition(needles.user)[0] for name in ("t+u", "user") if (text := seen[name]) is not None]
-    prompted = (regions.cut(seen["t+u+p"]) or "").partition(needles.content)[2].partition(needles.follow)[2]
+    leads = [lead.partition(needles.user)[0] for name in ("t+u", "user") if (lead := seen[name]) is not None]
     user_header = common_suffix(middle, *leads) if middle else ""
     if not user_header.strip():
         user_header = common_suffix(middle, *leads[:1]) if middle else ""
-    end = _end(tail, middle, regions.user_end, user_header, prompted)
+    end = _end(tail, middle, regions.user_end, user_header)
     starts = [start for start in (before, before_mid) if start or text]
-    starts += [start for name in ("c1a2", "c2a2") if (start := _before_call(session, regions, seen[name])) is not None]
+    starts += [
+        start
+        for name in ("c1a2", "c2a2")
+        if (start := _before_call(session, regions, seen[name])) is not None
+    ]
     header = common_start(*([prompt] if prompt.strip() else []), *starts) if starts else prompt
     if prompt.strip() and starts and not header.strip():  # the prompt and the history disagree
         header = common_start(*starts)
@@ -98,7 +101,9 @@ def _before_call(session: Session, regions: Regions, text: str | None) -> str | 
     if region is None:
         return None
     call = session.needles.calls[0]
-    found = [at for needle in (call.name, call.id, *call.keys, *call.values) if (at := region.find(needle)) >= 0]
+    found = [
+        at for needle in (call.name, call.id, *call.keys, *call.values) if (at := region.find(needle)) >= 0
+    ]
     return region[: min(found)] if found else None
 
 
@@ -110,14 +115,16 @@ def _without_dangling(header: str) -> str:
     return "".join(pieces)
 
 
-def _end(tail: str, middle: str, user_end: str, user_header: str, prompted: str) -> str:
+def _end(tail: str, middle: str, user_end: str, user_header: str) -> str:
     """Find what ends a turn in mid-conversation: the last turn's tail, the user's own end, or what contexts share."""
     if not middle:
         return tail
     if tail.strip() and middle.startswith(tail):
         return tail
     rest = middle[: len(middle) - len(user_header)]
-    if rest.strip() and tail.startswith(rest):  # the last turn is followed by more, such as a generation prompt
+    if rest.strip() and tail.startswith(
+        rest
+    ):  # the last turn is followed by more, such as a generation prompt
         return rest
     shared = common_prefix(tail, middle)
     if shared.strip() and shared != tail and any(is_marker(piece) for piece in lexemes(shared)):

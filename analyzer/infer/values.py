@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from analyzer.infer.codecs import NASTY_QUOTES, NASTY_TAGS, SCHEMAS, ValueCut, ValueTexts, cut_values, typed_values
+from analyzer.infer.codecs import (
+    NASTY_QUOTES,
+    NASTY_TAGS,
+    SCHEMAS,
+    ValueCut,
+    ValueTexts,
+    cut_values,
+    typed_values,
+)
 from analyzer.infer.items import ItemsCut
 from analyzer.infer.turn import Regions
 from analyzer.observe import probes
@@ -57,7 +65,9 @@ def _value_texts(session: Session, regions: Regions) -> ValueTexts | None:
         return None
     kinds: list[JsonType] = list(typed)
     rendered = {
-        kind: (typed[kind], text) for kind, text in zip(kinds, after[1 : 1 + len(kinds)], strict=True) if text is not None
+        kind: (typed[kind], text)
+        for kind, text in zip(kinds, after[1 : 1 + len(kinds)], strict=True)
+        if text is not None
     }
     nasty = tuple(
         (value, text)

@@ -24,9 +24,11 @@ def user(text: str) -> Message:
     return {"role": "user", "content": text}
 
 
-def assistant(content: str = "", calls: Sequence[Mapping[str, Any]] = (), **fields: Any) -> Message:
+def assistant(
+    content: str = "", calls: Sequence[Mapping[str, Any]] = (), fields: Mapping[str, Any] | None = None
+) -> Message:
     """Return an assistant message; without calls it has no `tool_calls` key. `fields` are added as they are."""
-    message: Message = {"role": "assistant", "content": content, **fields}
+    message: Message = {"role": "assistant", "content": content, **(fields or {})}
     if calls:
         message["tool_calls"] = list(calls)
     return message
@@ -34,7 +36,11 @@ def assistant(content: str = "", calls: Sequence[Mapping[str, Any]] = (), **fiel
 
 def call(needle: CallNeedles, arguments: Mapping[str, Any]) -> Message:
     """Return one tool call with the needle's name and id."""
-    return {"id": needle.id, "type": "function", "function": {"name": needle.name, "arguments": dict(arguments)}}
+    return {
+        "id": needle.id,
+        "type": "function",
+        "function": {"name": needle.name, "arguments": dict(arguments)},
+    }
 
 
 def calls(needles: Needles, count: int, arguments: int = 2) -> list[Message]:
@@ -50,14 +56,22 @@ def result(needles: Needles, index: int) -> Message:
 
 def tools(needles: Needles, types: Mapping[str, Any] | None = None) -> list[Message]:
     """Return declarations of all tools of the needle set; `types` maps argument names to a schema other than string."""
-    declared = []
-    for needle in needles.calls:
-        declared.append(_tool(needle.name, {key: (types or {}).get(key, {"type": "string"}) for key in needle.keys}))
-    declared.append(_tool(needles.uncalled, {"uncalled_key": {"type": "string"}}))
-    return declared
+    text = {"type": "string"}
+    declared = [
+        _tool(needle.name, {key: (types or {}).get(key, text) for key in needle.keys})
+        for needle in needles.calls
+    ]
+    return [*declared, _tool(needles.uncalled, {"uncalled_key": text})]
 
 
 def _tool(name: str, properties: Mapping[str, Any]) -> Message:
     described = {key: {**schema, "description": f"About {len(key)}."} for key, schema in properties.items()}
-    parameters = {"type": "object", "properties": described, "required": list(properties)[: max(1, ARGUMENTS - 2)]}
-    return {"type": "function", "function": {"name": name, "description": "Does it.", "parameters": parameters}}
+    parameters = {
+        "type": "object",
+        "properties": described,
+        "required": list(properties)[: max(1, ARGUMENTS - 2)],
+    }
+    return {
+        "type": "function",
+        "function": {"name": name, "description": "Does it.", "parameters": parameters},
+    }

@@ -58,7 +58,9 @@ class Ask:
 class Session:
     """Renders probes of one template in its accepted shape."""
 
-    def __init__(self, template: Template, renderer: Renderer, needles: Needles, shape: Shape | None = None) -> None:
+    def __init__(
+        self, template: Template, renderer: Renderer, needles: Needles, shape: Shape | None = None
+    ) -> None:
         self.template = template
         self.renderer = renderer
         self.needles = needles

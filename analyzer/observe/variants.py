@@ -11,7 +11,22 @@ from dataclasses import dataclass
 from analyzer.observe import probes
 from analyzer.observe.session import Ask, Session
 
-BASIC = ("base", "user", "base+p", "t", "t+u", "c1a2", "c2a2", "c3a2", "c1a1", "c1a0", "c2a0", "c1a3", "c1a2+t", "c2a2+t")
+BASIC = (
+    "base",
+    "user",
+    "base+p",
+    "t",
+    "t+u",
+    "c1a2",
+    "c2a2",
+    "c3a2",
+    "c1a1",
+    "c1a0",
+    "c2a0",
+    "c1a3",
+    "c1a2+t",
+    "c2a2+t",
+)
 FOLLOWED = ("c1a2+r", "c2a2+r", "c1a2+r+p", "c2a2+r+p", "t+u+p", "c1a2+t+r", "c1a2+R", "c2a2+R", "c1a0+r")
 
 
