@@ -21,7 +21,7 @@ _FORMATS: Final[Mapping[str, str]] = {
 
 def example_of(schema: Mapping[str, Any] | None) -> Any:
     """Return a value that shows what the schema wants: its own example where it gives one, else one made from types."""
-    return _example(schema or {}, schema or {}, "value", _DEEPEST)
+    return _example(schema, schema, "value", _DEEPEST) if schema else {}
 
 
 def _example(schema: Any, root: Mapping[str, Any], name: str, depth: int) -> Any:

@@ -1,0 +1,225 @@
+"""Chunks of a streamed completion, from servers that do it right and from those that do not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from analyzer.agent import ChatStream, ModelTurn, check
+from analyzer.agent.stream import NOTES
+from tests.agent.common import DATA, READ_FILE
+
+LINES = (DATA / "stream.txt").read_text(encoding="utf-8").splitlines()
+RECORDED = "6aKdJM1U5AYakbQUh2ae9giQx978MzKC"
+
+
+def piece(
+    index: int | None = 0, ident: str | None = None, name: str | None = None, text: str | None = None
+) -> Any:
+    """One entry of `delta.tool_calls`."""
+    function = {key: value for key, value in (("name", name), ("arguments", text)) if value is not None}
+    entry = {"index": index, "id": ident, "function": function}
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def stream(*pieces: Any, finish: str | None = "tool_calls", tools: Any = ()) -> tuple[ModelTurn, ChatStream]:
+    """The turn of a stream of these pieces, one a chunk."""
+    grown = ChatStream(tools)
+    for one in pieces:
+        grown.feed({"choices": [{"index": 0, "delta": {"tool_calls": [one]}, "finish_reason": None}]})
+    if finish is not None:
+        grown.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+    return grown.finish(), grown
+
+
+def calls(turn: ModelTurn) -> list[tuple[str | None, str, str]]:
+    """Id, name and arguments of each call."""
+    return [(call.id, call.name, call.arguments) for call in turn.calls]
+
+
+def kinds(grown: ChatStream) -> list[str]:
+    """What was noted."""
+    return [note.kind for note in grown.notes]
+
+
+@pytest.mark.parametrize("as_bytes", [str.encode, str])
+def test_the_recorded_stream(as_bytes: Any) -> None:
+    """13 chunks, 11 argument pieces, one call whose arguments are JSON only at the end."""
+    grown = ChatStream()
+    early = []
+    for line in LINES:
+        grown.feed(as_bytes(line))
+        early.append(grown.calls)
+    turn = grown.finish()
+
+    assert (grown.chunks, grown.done, turn.finish_reason) == (13, True, "tool_calls")
+    assert grown.pieces == (11,)
+    assert [(call.id, call.name, call.decoded()) for call in turn.calls] == [
+        (RECORDED, "read_file", {"path": "pom.xml"})
+    ]
+    assert grown.notes == ()
+    assert [(call.name, call.arguments) for call in early[1]] == [("read_file", "{")]
+    assert check(turn, [READ_FILE]).ok
+
+
+def test_the_recorded_stream_cut_anywhere() -> None:
+    """A stream that ends early is said to, and half a call does not run."""
+    for end in range(2, 13):
+        grown = ChatStream()
+        for line in LINES[:end]:
+            grown.feed(line)
+        checked = check(grown.finish(), [READ_FILE])
+
+        assert checked.turn.finish_reason == "incomplete"
+        assert kinds(grown) == ["ended_early"]
+        assert bool(checked.runnable) is (end == 12)
+        assert [problem.kind for problem in checked.problems] == ["cut", "cut_call"][: 1 if end == 12 else 2]
+
+
+def test_parallel_calls_are_joined_by_index() -> None:
+    """Pieces of two calls that take turns."""
+    turn, grown = stream(
+        piece(0, "a", "f", '{"x"'), piece(1, "b", "g", "{"), piece(0, text=": 1}"), piece(1, text="}")
+    )
+
+    assert calls(turn) == [("a", "f", '{"x": 1}'), ("b", "g", "{}")]
+    assert grown.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected", "noted"),
+    [
+        ([piece(0, "a", "f", "{}"), piece(0, "b", "g", "{}")], [("a", "f", "{}"), ("b", "g", "{}")], ["index_reused"]),
+        ([piece(None, "a", "f", "{"), piece(None, text="}"), piece(None, "b", "g", "{}")],
+         [("a", "f", "{}"), ("b", "g", "{}")], ["no_index", "no_index"]),
+        ([piece(None, None, "f", "{}"), piece(None, None, "g", "{}")], [("", "f", "{}"), ("", "g", "{}")],
+         ["no_index", "no_index"]),
+        ([piece(0, "a", "f", "{}"), piece(2, "b", "g", "{}")], [("a", "f", "{}"), ("b", "g", "{}")], ["index_gap"]),
+        ([piece(1, "b", "g", "{}"), piece(0, "a", "f", "{}")], [("a", "f", "{}"), ("b", "g", "{}")], []),
+        ([piece(0, "a", "f", "{"), piece(0, "a", text="}")], [("a", "f", "{}")], []),
+        ([piece(0, "a", "f", "{"), piece(0, "", "", text="}")], [("a", "f", "{}")], []),
+        ([piece(0, "a", "f", "{"), piece(0, "zzz", text="}")], [("a", "f", "{}")], ["id_changed"]),
+        ([piece(0, "a", "f", "{}"), piece(1, "a", "g", "{}")], [("a", "f", "{}"), ("a", "g", "{}")], []),
+        ([piece(0, "a", "read_", ""), piece(0, name="file", text="{}")], [("a", "read_file", "{}")], ["name_in_pieces"]),
+        ([piece(0, "a", "read_file", "{"), piece(0, name="read_file", text="}")], [("a", "read_file", "{}")],
+         ["name_repeated"]),
+        ([piece(0, "a", "read", "{"), piece(0, name="read_file", text="}")], [("a", "read_file", "{}")],
+         ["name_repeated"]),
+        ([piece(0, text='{"x": 1}'), piece(0, "a", "f")], [("a", "f", '{"x": 1}')], []),
+        ([piece(0, "a", ""), piece(0, name="f"), piece(0, text="{}")], [("a", "f", "{}")], []),
+        ([piece(0, "a", text="{}")], [("a", "", "{}")], ["no_name"]),
+        ([piece(0, "a", "f", '{"x":'), piece(0, text="1}"), piece(0, text='{"x": 1}')], [("a", "f", '{"x":1}')],
+         ["arguments_repeated"]),
+        ([piece(0, "a", "f", '{"x": 1}'), piece(0, text='{"y": 2}')], [("a", "f", '{"x": 1}{"y": 2}')], []),
+        ([piece(0, "a", "f")], [("a", "f", "")], []),
+        ([{"index": 0, "id": "a", "function": {"name": "f", "arguments": {"x": 1}}}], [("a", "f", '{"x": 1}')], []),
+        ([{"index": 0, "function": None}, piece(0, "a", "f", "{}")], [("a", "f", "{}")], []),
+    ],
+    ids=["always index 0", "no index, ids", "no index, no ids", "a gap", "out of order", "the id again", "empty id and name",
+         "another id", "one id for two", "a name in pieces", "the name again", "a growing name", "arguments first",
+         "an empty name first", "no name", "arguments again", "two objects", "no arguments", "an object", "nulls"],
+)  # fmt: skip
+def test_what_servers_do(pieces: list[Any], expected: Any, noted: list[str]) -> None:
+    """The one reading that is left, and a note where it is not the usual one."""
+    turn, grown = stream(*pieces)
+
+    assert calls(turn) == expected
+    assert kinds(grown) == noted
+
+
+def test_a_declared_name_settles_how_pieces_are_read() -> None:
+    """`go` and `go` may be a name twice or `gogo`."""
+    pieces = [piece(0, "a", "go", "{}"), piece(0, name="go")]
+    from analyzer.chat import Tool  # noqa: PLC0415  (a name of this test alone)
+
+    assert stream(*pieces)[0].calls[0].name == "go"
+    assert stream(*pieces, tools=[Tool("gogo")])[0].calls[0].name == "gogo"
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ("stop", "tool_calls"),
+        ("tool_calls", "tool_calls"),
+        ("length", "length"),
+        ("function_call", "tool_calls"),
+        (None, "incomplete"),
+    ],
+)
+def test_finish_reasons(sent: str | None, expected: str) -> None:
+    """`stop` beside calls means calls; `length` has priority; no reason at all is a stream that broke off."""
+    assert stream(piece(0, "a", "f", "{}"), finish=sent)[0].finish_reason == expected
+
+
+def test_text_reasoning_usage_and_other_choices() -> None:
+    """What else a stream holds."""
+    grown = ChatStream()
+    for chunk in (
+        {"choices": [{"index": 0, "delta": {"reasoning_content": "Hm"}}]},
+        {
+            "choices": [
+                {"index": 0, "delta": {"reasoning": "m."}},
+                {"index": 1, "delta": {"content": "other"}},
+            ]
+        },
+        {"choices": [{"index": 0, "delta": {"content": "Hel"}}]},
+        {"choices": [{"delta": {"content": "lo"}}]},
+        {"choices": [{"index": 0, "delta": None, "finish_reason": "stop"}]},
+        {"choices": [], "usage": {"total_tokens": 3}},
+    ):
+        grown.feed(chunk)
+    turn = grown.finish()
+
+    assert (turn.content, turn.reasoning_content, turn.finish_reason) == ("Hello", "Hmm.", "stop")
+    assert grown.usage == {"total_tokens": 3}
+    assert turn.message.content == "Hello"
+
+
+@pytest.mark.parametrize(
+    "line", ["", ": keep-alive", "event: message", "id: 3", "retry: 5", "data:", b"\r\n"]
+)
+def test_lines_without_data(line: str | bytes) -> None:
+    """An event stream holds more than data."""
+    grown = ChatStream()
+    grown.feed(line)
+
+    assert (grown.chunks, grown.notes) == (0, ())
+
+
+def test_nothing_counts_after_done() -> None:
+    """The stream is over when it says so."""
+    grown = ChatStream()
+    for line in [*LINES, LINES[1]]:
+        grown.feed(line)
+
+    assert grown.pieces == (11,)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("data: {broken", "unreadable_chunk"),
+        ("data: 3", "unreadable_chunk"),
+        ('data: {"error": {"code": 500, "message": "out of memory"}}', "server_error"),
+        ('data: {"choices": [3, {"delta": {"tool_calls": [4, {"index": true}]}}]}', ""),
+    ],
+)
+def test_damaged_streams(line: str, kind: str) -> None:
+    """Noted, never raised."""
+    grown = ChatStream()
+    grown.feed(line)
+    grown.finish()
+
+    assert kind == "" or kinds(grown)[0] == kind
+    assert set(kinds(grown)) <= set(NOTES)
+
+
+def test_the_old_form_of_one_call() -> None:
+    """`function_call` deltas, without index and id."""
+    grown = ChatStream()
+    for part in ({"name": "f"}, {"arguments": "{"}, {"arguments": "}"}):
+        grown.feed(json.dumps({"choices": [{"delta": {"function_call": part}}]}))
+
+    assert calls(grown.finish()) == [("", "f", "{}")]
