@@ -6,10 +6,12 @@ when its name is known. From entering on the call consumes text itself (`run`).
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from analyzer.runtime.copying import clone
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
+from analyzer.runtime.mending import repair
 
 if TYPE_CHECKING:
     from analyzer.runtime.state import State
@@ -92,6 +94,16 @@ class Call:
             return OK
         parser.tail = lit.tail
         return OK
+
+    def repaired(self, text: str, begin: int) -> str | None:
+        """Return the arguments out of the call's broken text, in which they begin at `begin`."""
+        value = repair(text[begin:])
+        return None if value is None else json.dumps(value, ensure_ascii=False)
+
+    @property
+    def json_arguments(self) -> bool:
+        """True when the arguments are written as JSON, and a JSON repair makes sense."""
+        return False
 
     def whole_at_end(self) -> bool:
         """True when the call is complete without its closer although the text was cut."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from analyzer.runtime import json_scan
 from analyzer.runtime.call import Call
 from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.mending import repair
 
 if TYPE_CHECKING:
     from analyzer.runtime.state import State
@@ -80,7 +80,13 @@ class JsonCall(Call):
             at = white_end(buf, parser.pos)
             if at == len(buf):
                 parser.markup(at)
-                return FAIL if final else MORE
+                if not final:
+                    return MORE
+                if not (self._unbraced and parser.finish_reason != "length" and parser.options.missing_brace):
+                    return FAIL
+                self.flag("missing_brace")
+                self._state = CLOSE
+                continue
             char = buf[at]
             state = self._state
             if state == OBJECT:
@@ -120,6 +126,11 @@ class JsonCall(Call):
                 self._state = CLOSE
             else:
                 return FAIL
+
+    @property
+    def _unbraced(self) -> bool:
+        """True when nothing but closing braces is missing."""
+        return self._state == AFTER and self.arguments_done and self.committed
 
     def _ascend(self) -> None:
         if self._path:
@@ -334,6 +345,19 @@ class JsonCall(Call):
             parser.put_arguments("{}", parser.offset, parser.offset)
             self.arguments_done = True
         return self.close(parser, self.program.closer, final)
+
+    def repaired(self, text: str, begin: int) -> str | None:
+        """Repair the whole body, for its braces are part of the trouble."""
+        value: Any = repair(text[text.find("{") :])
+        for key in (self.name,) if self.program.by_key else self.program.arguments:
+            keys = [key, *(alias for alias, usual in self.program.aliases.items() if usual == key)]
+            value = next((value[k] for k in keys if isinstance(value, dict) and k in value), None)
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else None
+
+    @property
+    def json_arguments(self) -> bool:
+        """JSON it is."""
+        return self.program.codec == "json"
 
     def held(self) -> str:
         scanner = self._scanner

@@ -17,6 +17,7 @@ from analyzer.runtime.compile import compile_spec
 from analyzer.runtime.events import ArgumentsDelta, EndOfMessage, Event, Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.items import ArgumentItems
 from analyzer.runtime.json_call import JsonCall
+from analyzer.runtime.mending import check_repair
 from analyzer.runtime.options import DEFAULT, Options
 from analyzer.runtime.record import Record
 from analyzer.runtime.sequence import SequenceCall
@@ -49,6 +50,8 @@ class Parser(TopState):
         after: str = "user",
     ) -> None:
         compiled = compile_spec(spec, options)
+        if options.repair:
+            check_repair()
         text, known = _prompt_text(spec, prompt, settings or {}, after)
         primed = compiled.prompts.get(text)
         if primed is None:
@@ -63,6 +66,12 @@ class Parser(TopState):
             self.tools = tools if isinstance(tools, CompiledTools) else CompiledTools(tools)
         if not known:
             self._problem("unknown_prompt")
+        if options.reasoning == "content" and self._home == REASONING:
+            opener = compiled.reasoning[self._number][0].text
+            shown = opener if text.endswith(opener) else opener.rstrip()
+            self._sink.append(TextDelta(shown, 0, 0))
+        if self._out:
+            self._plain = self._direct = None  # these come first
 
     def feed(self, text: str) -> list[Event]:
         """Take more text of the model; return what it says."""

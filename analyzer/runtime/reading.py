@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from analyzer.runtime.compile import Cue
-from analyzer.runtime.events import CallEnd, CallStart, Markup, ReasoningDelta, TextDelta
+from analyzer.runtime.events import ArgumentsDelta, CallEnd, CallStart, Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.literals import MORE, OK
+from analyzer.runtime.mending import unwrap
 from analyzer.runtime.record import Record
 from analyzer.runtime.state import CALL, OVER, REASONING, SECTION, SKIP, State
 
@@ -23,12 +24,15 @@ class ReadingState(State):
         self._call = call
         self._mode = CALL
         self._mark = self.offset
-        limited = self.options.malformed == "problem"
+        options = self.options
+        limited = options.malformed == "problem" and not options.repair
         self._record = Record(self.offset, self.options.raw_limit if limited else None)
         end = self.pos + call.cur
         call.begin()
         self.pos = end  # reported with the call's start
-        if self.options.malformed == "content" and self._hold is None:
+        if (
+            options.malformed == "content" or options.repair or options.unwrap_arguments
+        ) and self._hold is None:
             self._hold = []
             self._sink = self._hold
 
@@ -100,7 +104,9 @@ class ReadingState(State):
         self._hold = None
         self._sink = self._draft if self._draft is not None else self._out
         fate = self._fate
-        if not fate and complete:
+        if not fate and (complete or self.options.malformed == "problem"):
+            if complete and self.options.unwrap_arguments:
+                hold = unwrap(hold, None if self.tools is None else self.tools.parameters(call.name))
             self._sink.extend(hold)
             return True
         self._index -= 1 if call.committed else 0
@@ -142,14 +148,19 @@ class ReadingState(State):
         if not call.committed and (call.weak or self._home == REASONING):
             self._give_back(call)
             return
-        if self._hold is not None:
-            kept = self._hold
+        if self._hold is not None and (self._fate or self.options.malformed == "content"):
             self._release(call, complete=False)
-            del kept
             self._after_call()
             self._at_start = False
             self._fate = ""
             return
+        if self._hold is not None and self.options.repair and call.committed and call.json_arguments:
+            self._skip_from = self.offset
+            self._abandoned = call.name
+            self._mode = SKIP
+            self._scan = self.pos
+            return
+        self._release(call, complete=False)
         at = self.offset
         if call.committed:
             for kind, about in call.flags:
@@ -194,13 +205,19 @@ class ReadingState(State):
         if not call.committed and (call.weak or self._home == REASONING):
             self._give_back(call)
             return
-        if self._hold is not None:
+        if self._hold is not None and (self._fate or self.options.malformed == "content"):
             self._release(call, complete=False)
             self._after_call()
             self._fate = ""
             self._section = False
             self._mode = OVER
             return
+        if self._hold is not None and self.options.repair and self.finish_reason != "length":
+            if call.committed and call.json_arguments and self._mend(call, ""):
+                self._section = False
+                self._mode = OVER
+                return
+        self._release(call, complete=False)
         at = max(0, self.offset)
         raw = self._record.text(self) if self._record is not None else ""
         if call.committed:
@@ -214,6 +231,27 @@ class ReadingState(State):
         self._record = None
         self._section = False
         self._mode = OVER
+
+    def _mend(self, call: Call, closer: str) -> bool:
+        """Try to repair a broken call's arguments, now that its whole text is here."""
+        hold = self._hold or []
+        raw = self._record.text(self) if self._record is not None else ""
+        pieces = [event for event in hold if isinstance(event, ArgumentsDelta)]
+        fixed = None
+        if pieces:
+            begin = pieces[0].start
+            fixed = call.repaired(raw.removesuffix(closer), begin - max(self._mark, 0))
+        if fixed is None:
+            self._release(call, complete=False)
+            at = self._skip_from
+            self._sink.append(CallEnd(self._index, "malformed", call.native_id, at, at))
+            return False
+        kept = [event for event in hold if event.end <= begin and not isinstance(event, ArgumentsDelta)]
+        self._hold = [*kept, ArgumentsDelta(self._index, fixed, begin, self.offset)]
+        self._sink = self._hold
+        call.flag("repaired", call.name)
+        self._call_done(call)
+        return True
 
     def _step_skip(self, final: bool) -> bool:
         """Look for where a broken call's text ends."""
@@ -230,6 +268,8 @@ class ReadingState(State):
         self.pos = where
         if marks and marks[0].cue == Cue.IGNORED:
             self.pos += len(token)
+        if self._call is not None and self._mend(self._call, token):
+            return True
         raw = self._record.text(self) if self._record is not None else ""
         self._problem("malformed_call", self._abandoned, raw, self._skip_from, self.offset)
         self._after_call()

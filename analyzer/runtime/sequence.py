@@ -225,6 +225,11 @@ class SequenceCall(Call):
         """The arguments that are being read."""
         return self._arguments
 
+    @property
+    def json_arguments(self) -> bool:
+        """True for one JSON value."""
+        return isinstance(self._arguments, ArgumentValue) and self.program.arguments.single.kind == "json"
+
     def whole_at_end(self) -> bool:
         arguments = self._arguments
         return isinstance(arguments, ArgumentValue)

@@ -209,17 +209,25 @@ class TopState(SectionState):
             self._before(where, mark.leads)
             self._reasoning_markup(end)
             self._open_reasoning(mark.number)
-            self.tail = mark.lit.tail
+            if options.reasoning == "content":
+                self._at_start = False
+            else:
+                self.tail = mark.lit.tail
         elif cue == Cue.REASONING_CLOSE:
+            kept = options.reasoning == "content" and self._home == REASONING
             if self._home == REASONING:
-                self._close_reasoning(where, mark.leads)
+                self._close_reasoning(where, () if kept else mark.leads)
             else:
                 first = not self._spoken and (self._at_start or where == self.pos) and self._index < 0
                 if not options.orphan_close or not (self._reasoned or first):
                     return False
                 self._before(where, ())
                 self._problem("orphan_close")
-            self._reasoning_markup(end)
+            if kept:
+                self._reasoning_markup(end)
+                self._at_start = False
+                return True
+            self.markup(end)
             self.tail = mark.lit.tail
             self._at_start = self._lead_in = True
         elif cue == Cue.EMPTY:

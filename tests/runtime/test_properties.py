@@ -60,6 +60,9 @@ def cut(draw: Any, text: str) -> list[str]:
 
 
 OPTIONS = [
+    Options(repair=True, unwrap_arguments=True),
+    Options(calls="drop", reasoning="drop"),
+    Options(unknown_tools="content", ignored=("<pad>",)),
     Options(),
     STRICT,
     Options(malformed="content"),

@@ -206,10 +206,14 @@ def test_a_stop_of_the_grammar_ends_the_turn() -> None:
     assert parsed.problems == ()
 
 
-@pytest.mark.parametrize("prompt", ["<|a|>\n<think>\n</think>", "<|a|>\n<think></think>", "<|a|>\n<think>\n\n</think>\n\n"])
+@pytest.mark.parametrize(
+    "prompt", ["<|a|>\n<think>\n</think>", "<|a|>\n<think></think>", "<|a|>\n<think>\n\n</think>\n\n"]
+)
 def test_a_prompt_that_closes_its_reasoning_in_any_white_space_starts_in_content(prompt: str) -> None:
     """White space in a generation prompt is soft, in strict mode too: the prompt is the template's own."""
     base = spec(TAGGED, THINK, header="<|a|>\n")
-    format_spec = Spec.model_validate({**base.model_dump(), "turn": {**base.turn.model_dump(), "prompts": [{"text": prompt}]}})
+    format_spec = Spec.model_validate(
+        {**base.model_dump(), "turn": {**base.turn.model_dump(), "prompts": [{"text": prompt}]}}
+    )
     parsed = parse(format_spec, "Hi<|im_end|>", options=STRICT)
     assert (parsed.message.content, parsed.message.reasoning_content, parsed.problems) == ("Hi", None, ())
