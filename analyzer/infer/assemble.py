@@ -46,6 +46,7 @@ def assemble(found: Findings, template: TemplateRef) -> Spec:
     header = found.reasoning.header if found.reasoning is not None else found.frame.header
     found, header = _without_lead(found, header)
     segments, repeats = _segments(found)
+    segments = _without_false_stops(segments)
     turn = Turn(
         prompts=found.prompts.prompts, header=header, header_repeats=repeats, segments=tuple(segments)
     )
@@ -85,6 +86,17 @@ def end_of(text: str) -> tuple[str, End | None]:
     return lead, End(literal=core)
 
 
+def _without_false_stops(segments: list[Segment]) -> list[Segment]:
+    """A literal that ends a message in the middle of a turn is no stop where it ends the last one."""
+    middle = {segment.end.literal for segment in segments if segment.end is not None and not segment.end.stop}
+    return [
+        segment.model_copy(update={"end": End(literal=segment.end.literal, stop=False)})
+        if segment.end is not None and segment.end.literal in middle
+        else segment
+        for segment in segments
+    ]
+
+
 def turn_end(frame: Frame) -> str:
     """Return what ends a turn of text: the last turn's tail, unless it goes on with what mid-conversation has not."""
     if frame.end.strip() and frame.tail.startswith(frame.end):
@@ -101,6 +113,8 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     segments: list[Segment] = []
     repeats = everywhere = False
     opening = None
+    if reasoning is not None and reasoning.in_content and reasoning.empty:
+        opened = opening = rest_of(opened, reasoning.empty)
     if reasoning is not None:
         if reasoning.with_content and not reasoning.in_content:
             opened = reasoning.content_open
@@ -129,11 +143,7 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         return [*segments, content], repeats
     after_content, message_end, rest = split_message(calls.lead, header)
     repeats = repeats or message_end is not None
-    written = (
-        reasoning.empty
-        if reasoning is not None and (everywhere or not reasoning.with_content) and not reasoning.in_content
-        else ""
-    )
+    written = reasoning.empty if reasoning is not None and (everywhere or not reasoning.with_content) else ""
     moved = found.frame.header[len(header) :]
     beside = ContentSegment(
         when="beside_calls",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analyzer.observe.lexemes import common_prefix, common_suffix
@@ -130,6 +130,10 @@ def _compare_integer(
     ):
         quotes = (middle[len(before) :], tail[: len(tail) - len(after)])
         return quotes, None, before, after
+    quote = tail[: len(tail) - len(after)] if tail.endswith(after) else ""
+    if quote and middle.endswith(quote):  # quoted strings, and a word that follows the type
+        _, words, unquoted, _ = _compare_integer(_unquoted(texts, quote), middle[: -len(quote)], after)
+        return (quote, quote), words, unquoted, after
     if after == tail:
         lead = common_prefix(middle, before)
         end = common_suffix(middle[len(lead) :], before[len(lead) :])
@@ -138,6 +142,12 @@ def _compare_integer(
         )
         return None, words, middle, tail
     return None, None, middle, tail
+
+
+def _unquoted(texts: ValueTexts, quote: str) -> ValueTexts:
+    """Return the texts with the quotes of the plain string taken off."""
+    before, value, after = texts.plain.partition(texts.plain_value)
+    return replace(texts, plain=before[: -len(quote)] + value + after[len(quote) :])
 
 
 def _slot_text(

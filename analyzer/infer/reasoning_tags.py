@@ -87,11 +87,21 @@ def _in_tags(frame: Frame, opener: str, closer: str, after: str, kept: str) -> R
 
 
 def _tagged(frame: Frame, opened: str, close: str, kept: str) -> ReasoningFinding:
+    empty = ""
+    before = frame.before_content
+    first, last = opened.strip(), close.strip()
+    if first in before and last in before.partition(first)[2]:  # a turn without reasoning writes both tags
+        start, _, rest = before.partition(first)
+        inside, _, after = rest.partition(last)
+        after = after[: len(after) - len(after.lstrip())]
+        head, middle = split_middle(inside) if not inside.strip() else ("", inside)
+        opened, close = start + first + head, middle + last + after
+        empty = opened + close
     return ReasoningFinding(
         fields=(),
         open=opened,
         close=close,
-        empty="",
+        empty=empty,
         empty_beside_calls="",
         content_open="",
         kept=kept,
