@@ -184,16 +184,28 @@ def split_tail(text: str, opened: str, frame: Frame) -> tuple[str, str]:
     The tail is what turns of text end with too; where they share nothing, the last marker ends the turn unless it closes what the
     section's opener opened.
     """
-    for end in (frame.tail, frame.end):
-        shared = common_suffix(text, end)
-        if any(is_marker(piece) for piece in lexemes(shared)):
-            return text[: len(text) - len(shared)], shared
-        if end.strip() and end.strip() in text:
-            at = text.rfind(end.strip())
-            return text[:at], text[at:]
+    always = frame.tail[len(frame.end) :] if frame.end.strip() and frame.tail.startswith(frame.end) else ""
+    if always.strip() and text.endswith(always):  # what stands behind every conversation, such as a prompt
+        text = text[: -len(always)]
+        return _split_end(text, (frame.end,)) or (text, "")
+    found = _split_end(text, (frame.tail, frame.end))
+    if found is not None:
+        return found
     pieces = lexemes(text)
     marks = [at for at, piece in enumerate(pieces) if is_marker(piece)]
     opened_marks = [piece for piece in lexemes(opened) if is_marker(piece)]
     if marks and len(marks) > len(opened_marks):
         return "".join(pieces[: marks[-1]]), "".join(pieces[marks[-1] :])
     return text, ""
+
+
+def _split_end(text: str, ends: tuple[str, ...]) -> tuple[str, str] | None:
+    """Split `text` where it ends as turns of text do; None when it shares no marker with `ends`."""
+    for end in ends:
+        shared = common_suffix(text, end)
+        if any(is_marker(piece) for piece in lexemes(shared)):
+            return text[: len(text) - len(shared)], shared
+        if end.strip() and end.strip() in text:
+            at = text.rfind(end.strip())
+            return text[:at], text[at:]
+    return None

@@ -63,7 +63,35 @@ def cut_items(zero: str | None, one: str, two: str, call: CallNeedles) -> ItemsC
         )
     lead, opener, close, close_key, outer = _separate(zero, lead, opener, close, close_key, outer)
     whole = ItemsCut(lead, outer, opener, middle, close, close_key, separator)
-    return next((turned for turned in _turned(whole) if turned.before + turned.after == zero), whole)
+    turned = next((one for one in _turned(whole) if one.before + one.after == zero), whole)
+    return _rotated(turned)
+
+
+def _rotated(cut: ItemsCut) -> ItemsCut:
+    """Give a marker that begins the closer, and that the alignment left at its end too, to the opener.
+
+    `]<x>[<a>1]<x>[</a>]<x>[<b>` can be cut behind each `]<x>[`; what directly follows a raw value begins a marker.
+    """
+    head, tail = cut.close_key if cut.close_key is not None else (cut.close, cut.close)
+    pieces = lexemes(tail)
+    for at in range(len(pieces)):
+        shared = "".join(pieces[at:])
+        if (
+            not shared.strip()
+            or not (cut.before.endswith(shared) and head.startswith(shared))
+            or shared == head
+        ):
+            continue
+        shorter = tail[: -len(shared)]
+        return replace(
+            cut,
+            before=cut.before[: -len(shared)],
+            open=shared + cut.open,
+            close=cut.close[: -len(shared)],
+            close_key=None if cut.close_key is None else (head, shorter),
+            after=shared + cut.after,
+        )
+    return cut
 
 
 def _turned(cut: ItemsCut) -> Iterator[ItemsCut]:

@@ -46,7 +46,7 @@ def find_reasoning(
             found = _by_field(context, {name: value})
             if found is not None:
                 return found
-    return find_in_content(session, facts, regions, frame, calls) or find_in_prompt(frame, prompts)
+    return find_in_content(session, facts, regions, frame, calls) or find_in_prompt(frame, prompts, calls)
 
 
 @dataclass(frozen=True, slots=True)

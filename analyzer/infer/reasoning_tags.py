@@ -46,11 +46,13 @@ def find_in_content(
                 continue  # printed as it is: the template does not know these tags
             stripped = spaced is not None and spaced.partition(needles.content)[0] == before
             kept = "never" if needles.reasoning not in before else "always"
-            return _in_tags(frame, opener, closer, "\n\n" if stripped else "", kept)
+            return _in_tags(frame, opener, closer, "\n\n" if stripped else "", kept, calls)
     return None
 
 
-def find_in_prompt(frame: Frame, prompts: Sequence[Prompt]) -> ReasoningFinding | None:
+def find_in_prompt(
+    frame: Frame, prompts: Sequence[Prompt], calls: CallsFinding | None
+) -> ReasoningFinding | None:
     """R5: a generation prompt that goes on behind the header with an opening tag, open or closed again at once."""
     rests = [prompt.text[len(frame.header) :] for prompt in prompts if prompt.text.startswith(frame.header)]
     for rest in rests:
@@ -62,12 +64,12 @@ def find_in_prompt(frame: Frame, prompts: Sequence[Prompt]) -> ReasoningFinding 
             and pieces[marks[0]][1:2] != "/"
         ):
             opened, space = split_middle("".join(pieces[marks[0] : marks[1]]))
-            return _tagged(frame, opened, space + "".join(pieces[marks[1] :]), "never")
+            return _tagged(frame, opened, space + "".join(pieces[marks[1] :]), "never", calls)
     for rest in rests:
         marks = [at for at, piece in enumerate(lexemes(rest)) if is_marker(piece)]
         if len(marks) == 1 and lexemes(rest)[marks[0]][1:2] not in ("/", "|"):
             opener = lexemes(rest)[marks[0]]
-            return _in_tags(frame, opener, f"{opener[0]}/{opener[1:]}", "\n\n", "never")
+            return _in_tags(frame, opener, f"{opener[0]}/{opener[1:]}", "\n\n", "never", calls)
     return None
 
 
@@ -78,19 +80,23 @@ def split_middle(text: str) -> tuple[str, str]:
     return core + space[: (len(space) + 1) // 2], space[(len(space) + 1) // 2 :]
 
 
-def _in_tags(frame: Frame, opener: str, closer: str, after: str, kept: str) -> ReasoningFinding:
+def _in_tags(
+    frame: Frame, opener: str, closer: str, after: str, kept: str, calls: CallsFinding | None
+) -> ReasoningFinding:
     opened = (
         frame.prompt.partition(opener)[2] if opener in frame.prompt and closer not in frame.prompt else ""
     )
     space = opened if opened and not opened.strip() else ""
-    return _tagged(frame, opener + space, ("\n" if space else "") + closer + after, kept)
+    return _tagged(frame, opener + space, ("\n" if space else "") + closer + after, kept, calls)
 
 
-def _tagged(frame: Frame, opened: str, close: str, kept: str) -> ReasoningFinding:
+def _tagged(frame: Frame, opened: str, close: str, kept: str, calls: CallsFinding | None) -> ReasoningFinding:
     empty = ""
     before = frame.before_content
     first, last = opened.strip(), close.strip()
-    if first in before and last in before.partition(first)[2]:  # a turn without reasoning writes both tags
+    beside = before if calls is None else calls.before
+    both = all(first in text and last in text.partition(first)[2] for text in (before, beside))
+    if both:  # a turn without reasoning writes both tags
         start, _, rest = before.partition(first)
         inside, _, after = rest.partition(last)
         after = after[: len(after) - len(after.lstrip())]
