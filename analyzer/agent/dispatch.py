@@ -74,11 +74,9 @@ async def dispatch(
     When this is cancelled, all tools are stopped before the cancellation goes on; `in_call_order` then answers the calls.
     """
     checked = source if isinstance(source, Checked) else check(source, registry.tools, strict=strict)
-    keys = idempotency_keys(checked, turn)
-    batch = _Batch(registry, limits, refuse)
-    tasks = [
-        asyncio.ensure_future(batch.answer(call, key)) for call, key in zip(checked.calls, keys, strict=True)
-    ]
+    asked = any(entry.function.key_parameter for entry in registry.entries)
+    batch = _Batch(registry, limits, refuse, idempotency_keys(checked, turn) if asked else ())
+    tasks = [asyncio.ensure_future(batch.answer(call)) for call in checked.calls]
     try:
         if tasks:
             await asyncio.wait(tasks)
@@ -127,10 +125,13 @@ def idempotency_keys(checked: Checked, turn: str | None = None) -> tuple[Idempot
 class _Batch:
     """The calls of one turn while they run."""
 
-    def __init__(self, registry: Registry, limits: Limits, refuse: Refuse | None) -> None:
+    def __init__(
+        self, registry: Registry, limits: Limits, refuse: Refuse | None, keys: Sequence[IdempotencyKey]
+    ) -> None:
         self._registry = registry
         self._limits = limits
         self._refuse = refuse
+        self._keys = keys
         self._slots = asyncio.Semaphore(max(1, limits.concurrent))
         self._writing = asyncio.Lock()
         self._running: set[Running] = set()
@@ -138,19 +139,19 @@ class _Batch:
         loop = asyncio.get_running_loop()
         self._end = None if limits.batch_timeout is None else loop.time() + limits.batch_timeout
 
-    async def answer(self, call: CheckedCall, key: IdempotencyKey) -> ToolResult:
+    async def answer(self, call: CheckedCall) -> ToolResult:
         """The result of one call."""
         entry = self._registry.get(call.call.name)
         if not call.runnable or entry is None or call.arguments is None:
             return self._result(call, entry, call.complaint or "this call cannot be run", "invalid")
         if not entry.writer:
             async with self._slots:
-                return await self._run(call, entry, key)
+                return await self._run(call, entry)
         async with self._writing, self._slots:
             if any(running.alive for running in _left.get(self._registry, ())):
                 said = "not run: an earlier call that changes something is still running; try again later"
                 return self._result(call, entry, said, "skipped")
-            return await self._run(call, entry, key)
+            return await self._run(call, entry)
 
     async def close(self, tasks: Sequence[asyncio.Future[ToolResult]]) -> None:
         """Stop what still runs, and wait for it."""
@@ -162,7 +163,7 @@ class _Batch:
         for running in self._ended:
             running.join()
 
-    async def _run(self, call: CheckedCall, entry: Entry, key: IdempotencyKey) -> ToolResult:
+    async def _run(self, call: CheckedCall, entry: Entry) -> ToolResult:
         refusal = await self._refusal(call)
         if refusal is not None:
             return self._result(call, entry, refusal, "skipped")
@@ -173,7 +174,7 @@ class _Batch:
             if timeout <= 0:
                 said = "not run: the time for this batch of calls was up; call it again if it is still needed"
                 return self._result(call, entry, said, "skipped")
-        running = self._start(call, entry, key)
+        running = self._start(call, entry)
         self._running.add(running)
         await asyncio.wait({running.future}, timeout=timeout)
         if not running.future.done():
@@ -212,7 +213,7 @@ class _Batch:
             _left[self._registry] = [*still, running]
         return ended
 
-    def _start(self, call: CheckedCall, entry: Entry, key: IdempotencyKey) -> Running:
+    def _start(self, call: CheckedCall, entry: Entry) -> Running:
         function, cancellation = entry.function, Cancellation()
         arguments = dict(call.arguments or {})
 
@@ -222,7 +223,7 @@ class _Batch:
             except ValidationError as error:
                 raise _UnfitError(error) from None
             if function.key_parameter is not None:
-                named[function.key_parameter] = key
+                named[function.key_parameter] = self._keys[call.index]
             if function.cancel_parameter is not None:
                 named[function.cancel_parameter] = cancellation
             return function.function(*positional, **named)

@@ -36,7 +36,7 @@ To call a tool: {"tool": "<name>", "arguments": {...}}
 To answer the user: {"answer": "<text>"}"""
 _separates = re.compile(r"(?:[\s,\[\]]|```[\w-]*)*\Z").match
 _fence_line = re.compile(r"```[\w-]*\Z").match
-_looks_like_json = re.compile(r"\{\s*[\"']").match
+_looks_like_json = re.compile(r"\{\s*[\"'}]").match
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +161,14 @@ class JsonReplies:
             if steps and not _separates(reply, at, start):
                 break
             seen = True
+            if _looks_like_json(reply, start) is None:  # a brace in prose
+                reason, at = "invalid JSON", start + 1
+                continue
             try:
                 value, end = _DECODER.raw_decode(reply, start)
             except (json.JSONDecodeError, RecursionError):
-                reason, at = "invalid JSON", start + 1
-                if _looks_like_json(reply, start) is not None:
-                    break
-                continue
+                reason = "invalid JSON"
+                break
             step, at = _step_of(value, reply, start, end), end
             if isinstance(step, Unparsed):
                 reason = step.reason

@@ -49,6 +49,11 @@ class Registry:
         """The definitions, in the order in which they were added."""
         return tuple(entry.function.tool for entry in self._entries.values())
 
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The tools with all that belongs to them."""
+        return tuple(self._entries.values())
+
     def get(self, name: str) -> Entry | None:
         """Return the tool of this name."""
         return self._entries.get(name)

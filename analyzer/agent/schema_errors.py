@@ -42,7 +42,7 @@ class UnusableSchemaError(Exception):
 class Checker:
     """One schema, ready to check values. References to other documents are never fetched."""
 
-    __slots__ = ("_schema", "_validator")
+    __slots__ = ("_level", "_validator")
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         kind = validator_for(schema, default=Draft202012Validator)
@@ -52,7 +52,7 @@ class Checker:
             raise UnusableSchemaError(error.message) from error
         except RecursionError:
             raise UnusableSchemaError("the schema is nested too deeply") from None
-        self._schema = schema
+        self._level = _Level((schema,), schema)
         self._validator: Validator = kind(dict(schema), registry=Registry())
 
     def faults(self, value: Any) -> list[Fault]:
@@ -72,7 +72,8 @@ class Checker:
 
     def unknown_keys(self, value: Any) -> Iterator[Fault]:
         """Yield a fault for each key that the schema neither names nor lets in by a rule, at any depth."""
-        yield from _unknown(value, (self._schema,), self._schema, ())
+        if isinstance(value, (dict, list)):
+            yield from _unknown(value, self._level, ())
 
 
 def place(path: Path) -> str:
@@ -236,22 +237,46 @@ def _rule_text(error: ValidationError) -> str:
     )
 
 
-def _unknown(value: Any, schemas: tuple[Any, ...], root: Any, path: Path) -> Iterator[Fault]:
-    flat = [part for schema in schemas for part in _parts(schema, root)]
+class _Level:
+    """What all schemas that speak of one value say of its keys; what is below is looked at when a value has it."""
+
+    __slots__ = ("_below", "_items", "_properties", "_root", "all_known", "names")
+
+    def __init__(self, schemas: Iterable[Any], root: Any) -> None:
+        flat = [part for schema in schemas for part in _parts(schema, root)]
+        self._root = root
+        self._properties: dict[str, list[Any]] = {}
+        for part in flat:
+            for name in _names(part):
+                self._properties.setdefault(name, []).append(part["properties"][name])
+        self._items = [part["items"] for part in flat if isinstance(part.get("items"), Mapping)]
+        self._below: dict[str | None, _Level] = {}
+        self.names = list(self._properties)
+        closed = any(part.get("additionalProperties") is False for part in flat)
+        self.all_known = (not self.names and not closed) or any(_lets_in(part) for part in flat)
+
+    def below(self, key: str | None) -> _Level | None:
+        """The level of the values under a key, of an array's items for None."""
+        if key not in self._below:
+            schemas = self._items if key is None else self._properties.get(key)
+            if not schemas:
+                return None
+            self._below[key] = _Level(schemas, self._root)
+        return self._below[key]
+
+
+def _unknown(value: Any, level: _Level, path: Path) -> Iterator[Fault]:
     if isinstance(value, dict):
-        known = list(dict.fromkeys(name for part in flat for name in _names(part)))
-        is_open = not known and not any(part.get("additionalProperties") is False for part in flat)
         for key, item in value.items():
-            below = tuple(part["properties"][key] for part in flat if key in _names(part))
-            if below:
-                yield from _unknown(item, below, root, (*path, key))
-            elif not is_open and not any(_lets_in(part) for part in flat):
-                yield unknown_argument((*path, key), known)
-    elif isinstance(value, list):
-        items = tuple(part["items"] for part in flat if isinstance(part.get("items"), Mapping))
+            known = key in level.names
+            if not known and not level.all_known:
+                yield unknown_argument((*path, key), level.names)
+            elif known and isinstance(item, (dict, list)) and (below := level.below(key)) is not None:
+                yield from _unknown(item, below, (*path, key))
+    elif (below := level.below(None)) is not None:
         for index, item in enumerate(value):
-            if items:
-                yield from _unknown(item, items, root, (*path, index))
+            if isinstance(item, (dict, list)):
+                yield from _unknown(item, below, (*path, index))
 
 
 def _lets_in(part: Mapping[str, Any]) -> bool:

@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from typing import Any, Final, Literal, NoReturn
 
 from analyzer.agent.definitions import named
-from analyzer.agent.schema_errors import Path, UnusableSchemaError, checker_for, place
+from analyzer.agent.schema_errors import Checker, Path, UnusableSchemaError, checker_for
 from analyzer.agent.turns import CUT, ModelTurn, read_turn
 from analyzer.chat import Message, Tool, ToolCall
 from analyzer.runtime.assemble import Parsed
@@ -139,26 +139,28 @@ def check(
     turn = read_turn(source, finish_reason)
     declared = named(tools)
     whole = list(_of_turn(turn))
+    checkers: dict[str, Checker] = {}
     seen: dict[str, int] = {}
     calls = []
     for index, call in enumerate(turn.calls):
         found = list(_of_id(index, call, seen))
         is_cut = turn.finish_reason in CUT and index == len(turn.calls) - 1
-        arguments, more = check_call(call, declared, index=index, strict=strict, is_cut=is_cut)
+        arguments, more = _check_call(call, declared, checkers, index=index, strict=strict, is_cut=is_cut)
         calls.append(CheckedCall(index, call, arguments, (*found, *more)))
     problems = (*whole, *(problem for call in calls for problem in call.problems))
     return Checked(turn, tuple(calls), problems)
 
 
-def check_call(
+def _check_call(
     call: ToolCall,
     declared: Mapping[str, Tool],
+    checkers: dict[str, Checker],
     *,
-    index: int = 0,
-    strict: bool = False,
-    is_cut: bool = False,
+    index: int,
+    strict: bool,
+    is_cut: bool,
 ) -> tuple[dict[str, Any] | None, tuple[CallProblem, ...]]:
-    """Check one call; return its decoded arguments and what is wrong with name and arguments."""
+    """The decoded arguments of a call, and what is wrong with its name and arguments."""
     found: list[CallProblem] = []
     tool = declared.get(call.name)
     if tool is None:
@@ -168,7 +170,7 @@ def check_call(
         return arguments, tuple(found)
     found += trouble
     if arguments is not None:
-        found += _of_arguments(arguments, tool, index, strict=strict)
+        found += _of_arguments(arguments, tool, checkers, index, strict=strict)
     return arguments, tuple(found)
 
 
@@ -229,12 +231,14 @@ def _of_id(index: int, call: ToolCall, seen: dict[str, int]) -> Iterable[CallPro
 
 
 def _of_arguments(
-    arguments: dict[str, Any], tool: Tool, index: int, *, strict: bool
+    arguments: dict[str, Any], tool: Tool, checkers: dict[str, Checker], index: int, *, strict: bool
 ) -> Iterable[CallProblem]:
     if tool.parameters is None:
         return
     try:
-        checker = checker_for(tool.parameters)
+        checker = checkers.get(tool.name)
+        if checker is None:
+            checker = checkers[tool.name] = checker_for(tool.parameters)
         faults = checker.faults(arguments)
         unknown = list(checker.unknown_keys(arguments))
     except UnusableSchemaError as error:
@@ -286,16 +290,3 @@ def _why(error: Exception) -> str:
             return f"unexpected end of input: {error.msg}"
         return f"{error.msg} at character {error.pos}"
     return str(error)
-
-
-__all__ = [
-    "KINDS",
-    "CallProblem",
-    "Checked",
-    "CheckedCall",
-    "Severity",
-    "check",
-    "check_call",
-    "decode",
-    "place",
-]
