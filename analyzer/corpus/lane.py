@@ -14,12 +14,15 @@ import subprocess
 import sys
 import threading
 import time
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from analyzer.corpus.result import Result
 from analyzer.errors import AnalyzerError
 from analyzer.render import RenderWorker
 from analyzer.template import Template
+
+if TYPE_CHECKING:
+    from analyzer.spec.model import Spec
 
 _MESSAGE: Final = 600
 """Longest failure that is kept, in characters."""
@@ -138,6 +141,7 @@ def check_template(
         sha256=template.sha256,
         verdict=analysis.verdict,
         renders_calls=shown,
+        described=_described(spec) if spec is not None else "",
         defects=tuple(sorted({defect.kind for defect in spec.defects})) if spec is not None else (),
         failures=tuple(failure[:_MESSAGE] for failure in analysis.failures[:10]),
         unproven=len(analysis.verification.unproven),
@@ -146,6 +150,16 @@ def check_template(
         phases={**analysis.seconds, "shown": round(ended - shown_from, 4)},
         spec=dumps(spec) if with_spec and spec is not None else "",
     )
+
+
+def _described(spec: Spec) -> str:
+    """How a described call begins."""
+    calls = spec.calls
+    if calls is None or not any(one.described for found in spec.evidence.values() for one in found):
+        return ""
+    first = calls.layouts[0]
+    literal = first.open if first.kind == "json" else first.parts[0]
+    return (calls.open + (literal if isinstance(literal, str) else "")).strip()
 
 
 def serve(stream_in: IO[str], stream_out: IO[str]) -> None:

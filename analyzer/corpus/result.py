@@ -25,6 +25,8 @@ class Result:
     """One of `analyzer.analysis.VERDICTS`, or `crashed`: its process died, or was stopped."""
     renders_calls: bool
     """By a test of its own (`analyzer.corpus.shown`), not by inference."""
+    described: str = ""
+    """How a call begins that the template describes and does not render; empty where none is, or no marker opens it."""
     defects: tuple[str, ...] = ()
     """The kinds of the template's defects."""
     failures: tuple[str, ...] = ()
