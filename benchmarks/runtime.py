@@ -100,7 +100,7 @@ def ours(name: str, chunks: Sequence[str], tools: CompiledTools) -> None:
 
 def theirs(template: dict[str, Any], chunks: Sequence[str]) -> None:
     """The same with transformers' parser."""
-    from transformers.utils.chat_parsing.response_parser import ResponseParser
+    from transformers.utils.chat_parsing.response_parser import ResponseParser  # noqa: PLC0415 - a slow import
 
     parser = ResponseParser(template, prefix="")
     for chunk in chunks:

@@ -221,7 +221,7 @@ def _scalar(text: str, names: frozenset[str]) -> str | None:
         return text.lower()
     if names & {"number", "integer"}:
         if _json_number(text):
-            whole = "number" in names or "." not in text and "e" not in text.lower()
+            whole = "number" in names or ("." not in text and "e" not in text.lower())
             return text if whole or _is_whole(text) else None
         value = word_to_json(text)
         if value is not None and _json_number(value) and ("number" in names or "." not in value):

@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analyzer.runtime.layouts import JsonProgram, Program, SequenceProgram, compile_layout
-from analyzer.runtime.literals import Lit, Watch
+from analyzer.runtime.literals import MARKER, Lit, Watch
 
 if TYPE_CHECKING:
     from analyzer.runtime.options import Options
@@ -70,9 +70,28 @@ class Compiled:
     """One spec under one set of options."""
 
     __slots__ = (
-        "__weakref__", "aliases", "anchored", "array", "between", "lead_ins", "closers", "content", "header", "id_pattern", "layouts",
-        "prompts", "reasoning", "reasoning_modes", "section", "section_mode", "section_open", "separators", "skip",
-        "soft", "starts", "text",
+        "__weakref__",
+        "aliases",
+        "anchored",
+        "array",
+        "between",
+        "closers",
+        "content",
+        "header",
+        "id_pattern",
+        "layouts",
+        "lead_ins",
+        "prompts",
+        "reasoning",
+        "reasoning_modes",
+        "section",
+        "section_mode",
+        "section_open",
+        "separators",
+        "skip",
+        "soft",
+        "starts",
+        "text",
     )  # fmt: skip
 
     def __init__(self, spec: Spec, options: Options) -> None:
@@ -204,17 +223,21 @@ class Compiled:
         self.section_mode = Mode(section)
         self.starts = [n for n, layout in enumerate(self.layouts) if not layout.opener.core]
         self.anchored = bool(self.layouts) and options.calls != "text" and not self.section_open and (
-            self.array or any(len(layout.opener.core) < 3 and not layout.opener.strong for layout in self.layouts)
+            self.array or any(len(layout.opener.core) < MARKER and not layout.opener.strong for layout in self.layouts)
         )  # fmt: skip
-        short = self.section_open and len(self.section_open[0].core) < 3 and not self.section_open[0].strong
+        short = (
+            self.section_open and len(self.section_open[0].core) < MARKER and not self.section_open[0].strong
+        )
         if short and options.calls != "text":
             self.anchored = True
         stops = [
             mark for mark in section if mark.cue in {Cue.END, Cue.HEADER, Cue.CALL_OPEN, Cue.SECTION_CLOSE}
         ]
-        for layout in self.layouts:
-            if layout.closer.core:
-                stops.append(Mark(Cue.IGNORED, layout.closer, 0, len(layout.closer.tokens) - 1, ()))
+        stops += [
+            Mark(Cue.IGNORED, layout.closer, 0, len(layout.closer.tokens) - 1, ())
+            for layout in self.layouts
+            if layout.closer.core
+        ]
         self.skip = Mode(stops)
         structure = {
             mark.lit.tokens[mark.token] for mark in section if mark.lit.core and mark.cue != Cue.SEPARATOR
@@ -226,10 +249,11 @@ class Compiled:
         return mark.cue == Cue.SECTION_OPEN or (not self.section_open and not mark.inner)
 
     def _openers(self, leads: tuple[str, ...], section: list[Mark], options: Options) -> list[Mark]:
-        found: list[Mark] = []
-        for lit in self.section_open:
-            if len(lit.core) >= 3 or lit.strong:
-                found.append(Mark(Cue.SECTION_OPEN, lit, 0, 0, _with(leads, lit.lead)))
+        found = [
+            Mark(Cue.SECTION_OPEN, lit, 0, 0, _with(leads, lit.lead))
+            for lit in self.section_open
+            if len(lit.core) >= MARKER or lit.strong
+        ]
         for number, layout in enumerate(self.layouts):
             lit = layout.opener
             if not lit.core:
@@ -238,12 +262,12 @@ class Compiled:
                 continue
             mark = Mark(Cue.CALL_OPEN, lit, number, 0, _with(leads, lit.lead))
             section.append(mark)
-            usable = lit.strong or len(lit.core) >= 3
+            usable = lit.strong or len(lit.core) >= MARKER
             if usable and (not self.section_open or options.missing_open):
                 found.append(mark)
             if options.missing_open and self.soft and isinstance(layout, SequenceProgram):
                 for token, core in enumerate(lit.tokens[1:], 1):
-                    if Lit(core, soft=True).strong and len(core) > 2:
+                    if Lit(core, soft=True).strong and len(core) >= MARKER:
                         inner = mark._replace(token=token, inner=True, leads=())
                         section.append(inner)
                         found.append(inner)

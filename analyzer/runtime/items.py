@@ -62,18 +62,18 @@ class ArgumentItems(ItemValues):
             status = self._starts(buf, at, arguments.opener.core, final)
             if status == OK and not waiting:
                 parser.markup(at)
-                return self._begin_item(parser)
+                return self._begin_item()
             waiting = waiting or status == MORE
         elif at < len(buf) and not waiting:
             parser.markup(at)
-            return self._begin_item(parser)
+            return self._begin_item()
         if waiting and not final:
             return MORE
         if not nested:
             return self._unclosed(parser, at, final)
         return FAIL
 
-    def _begin_item(self, parser: State) -> int:
+    def _begin_item(self) -> int:
         self._state = ITEM
         self._step = 0
         self._lit_token = 0

@@ -9,7 +9,7 @@ from analyzer.runtime.call import Call
 from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literal_scan import LiteralScanner
-from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE_CAP, white_end
 from analyzer.runtime.mending import repair
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ class JsonCall(Call):
     __slots__ = (
         "_arguments_end",
         "_arguments_start",
-        "_high", "_bad",
+        "_bad",
+        "_high",
         "_json_text",
         "_key",
         "_path",
@@ -50,13 +51,14 @@ class JsonCall(Call):
         self._bad = False
 
     def enter(self, parser: State, final: bool) -> int:
+        """Look for the opener and the object's brace."""
         lit = self.program.opener
         buf = parser.buf
         status, end, self.lit_token = lit.match(buf, parser.pos + self.cur, self.lit_token, final)
         self.cur = end - parser.pos
         if status != OK:
             return status
-        at = white_end(buf, end) if lit.soft else end + (0 if not lit.core else 0)
+        at = white_end(buf, end) if lit.soft else end
         if at == len(buf):
             return FAIL if final or at - end > WHITE_CAP else MORE
         if buf[at] != "{":
@@ -68,6 +70,7 @@ class JsonCall(Call):
     # ------------------------------------------------------------------------------------------------------ reading
 
     def run(self, parser: State, final: bool) -> int:
+        """Read the object, then the closer."""
         while True:
             if self._scanner is not None:
                 status = self._scan(parser, final)
@@ -197,9 +200,8 @@ class JsonCall(Call):
             return True
         if char != "{":
             return False
-        if program.codec == "json_text":
-            if not options.arguments_as_text:
-                return False
+        if program.codec == "json_text" and not options.arguments_as_text:
+            return False
         self._begin(parser, "arguments")
         return True
 
@@ -293,9 +295,8 @@ class JsonCall(Call):
                 and not self._path
                 and not self.program.by_key
                 and self._key not in self.program.keys
-            ):
-                if self._key != "type":
-                    return FAIL
+            ) and self._key != "type":
+                return FAIL
             self._state = COLON
             return OK
         self._state = AFTER
@@ -308,7 +309,7 @@ class JsonCall(Call):
             self._arguments_start = -1  # as if the key were not there
         elif role == "name":
             self.name = json.loads("".join(scanner.out))
-            if not self.name or len(self.name) > 256:
+            if not self.name or len(self.name) > NAME_CAP:
                 return FAIL
             if self._arguments_start >= 0 or not self.weak:
                 if self.weak and not self._may_commit(parser):
@@ -346,7 +347,7 @@ class JsonCall(Call):
             self.arguments_done = True
         return self.close(parser, self.program.closer, final)
 
-    def repaired(self, text: str, begin: int) -> str | None:
+    def repaired(self, text: str, begin: int) -> str | None:  # noqa: ARG002 - see `Call`
         """Repair the whole body, for its braces are part of the trouble."""
         value: Any = repair(text[text.find("{") :])
         for key in (self.name,) if self.program.by_key else self.program.arguments:
@@ -360,6 +361,7 @@ class JsonCall(Call):
         return self.program.codec == "json"
 
     def held(self) -> str:
+        """Half an escape, say."""
         scanner = self._scanner
         return "" if scanner is None else scanner.held
 

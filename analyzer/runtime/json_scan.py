@@ -33,6 +33,7 @@ def _refuse(_: str) -> None:
 
 
 _decoder = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=_refuse)
+_UNICODE: Final = len("\\u0000")
 _SHORTCUT: Final = 200
 
 
@@ -110,7 +111,7 @@ class JsonScanner:
             self.state = DONE
         return self.state == DONE
 
-    def scan(self, text: str, at: int, final: bool = False) -> int:
+    def scan(self, text: str, at: int, final: bool = False) -> int:  # noqa: ARG002 - as `LiteralScanner`
         """Consume `text` from `at` on; return where the value ended, else the text's end (see `state`)."""
         size = len(text)
         out = self.out
@@ -285,7 +286,7 @@ class JsonScanner:
         digits = _hex4(text, at, min(len(text), at + 6 - len(held))).group()  # type: ignore[union-attr]
         held += digits
         at += len(digits)
-        if len(held) == 6:
+        if len(held) == _UNICODE:
             self.out.append(held)
             self._held = ""
             self.state = STRING

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
-from analyzer.runtime.literals import Lit, Watch
+from analyzer.runtime.literals import MARKER, Lit, Watch
 
 LITERAL, NAME, ID, INDEX, ARGUMENTS, KEY, TYPE, VALUE = range(8)
 
 Step: TypeAlias = tuple[int, Any]
 
 SELF_DELIMITING: Final = frozenset({"json", "python", "dialect", "json_text", "quoted"})
+_CLOSES: Final = 1024
+"""For how many keys the closers of nested tags are kept."""
 _json_key = re.compile(r'"([^"\\]+)"\s*:')
 
 
@@ -45,8 +47,9 @@ class Arguments:
     """How the arguments of a sequence layout are written."""
 
     __slots__ = (
-        "_closes", "call_follow",
+        "_closes",
         "after",
+        "call_follow",
         "codecs",
         "extra",
         "first",
@@ -139,12 +142,12 @@ class Arguments:
             elif lenient:
                 tokens += [
                     self.after.core,
-                    self.opener.core if self.opener.strong or len(self.opener.core) > 2 else "",
+                    self.opener.core if self.opener.strong or len(self.opener.core) >= MARKER else "",
                 ]
                 leads += [self.after.lead, self.opener.lead]
             watch = Watch(tokens, leads, also_hot='"\\\\\\x00-\\x1f')
             found = (lit, watch)
-            if len(self._closes) < 1024:
+            if len(self._closes) < _CLOSES:
                 self._closes[slot] = found
         return found
 

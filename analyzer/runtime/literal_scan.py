@@ -219,7 +219,7 @@ class LiteralScanner:
         char = text[at]
         if char not in "'\"" or (quote and not self.foreign):
             return 0
-        if not final and len(text) - at < 3 and text[at:] == char * (len(text) - at):
+        if not final and len(text) - at < len("'''") and text[at:] == char * (len(text) - at):
             return -1
         if text.startswith(char * 3, at) and not quote:
             self._begin(char * 3, escapes=True)

@@ -1,6 +1,6 @@
-"""Literals of a format, and the search for them in text that is still coming in.
+r"""Literals of a format, and the search for them in text that is still coming in.
 
-A *literal* is kept as hard tokens with soft white space between them: `"</function>\\n</tool_call>"` is two tokens. White
+A *literal* is kept as hard tokens with soft white space between them: `"</function>\n</tool_call>"` is two tokens. White
 space at its two ends (`lead`, `tail`) is apart, because beside a slot it is removed only when exactly present. In strict
 mode a literal is one token, white space and all.
 
@@ -20,6 +20,8 @@ FAIL: Final = -1
 
 WHITE_CAP: Final = 256
 """The longest run of white space between two literals."""
+MARKER: Final = 3
+"""A literal of fewer characters marks nothing where text may stand."""
 NAME_CAP: Final = 256
 """The longest name, key or id."""
 

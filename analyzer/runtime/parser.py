@@ -289,9 +289,13 @@ class Parser(TopState):
                 self._make = (
                     ReasoningDelta if policy == "split" else TextDelta if policy == "content" else Markup
                 )
-        elif mode == CALL and self._call is not None and self._call.committed:
-            if self.options.max_call_chars is None:
-                self._arm_call(self._call)
+        elif (
+            mode == CALL
+            and self._call is not None
+            and self._call.committed
+            and self.options.max_call_chars is None
+        ):
+            self._arm_call(self._call)
 
     def _arm_call(self, call: Call) -> None:
         scanner: Any = None

@@ -54,9 +54,6 @@ KINDS: Final[dict[str, Kind]] = {
     "orphan_close": Kind("info", "A reasoning closer stands where no reasoning is open.", "orphan_close"),
     "repeated_open": Kind("info", "The reasoning opener stands twice.", "repeated_open"),
     "call_in_reasoning": Kind("warning", "A call stands inside reasoning that was never closed."),
-    "marker_without_call": Kind("info", "A call's opening marker stands where no call begins."),
-    "white_space": Kind("info", "White space between markers is not the format's own.", "soft_white_space"),
-    "overlay": Kind("info", "A spelling that an overlay adds was read.", "overlays"),
     "unknown_prompt": Kind("info", "The prompt's end is none of the spec's generation prompts."),
     "text_after_end": Kind("info", "Text stands after the end of the turn."),
 }

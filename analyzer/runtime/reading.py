@@ -146,7 +146,7 @@ class ReadingState(State):
     def _call_failed(self, call: Call) -> None:
         """The call is broken here."""
         if not call.committed and (call.weak or self._home == REASONING):
-            self._give_back(call)
+            self._give_back()
             return
         if self._hold is not None and (self._fate or self.options.malformed == "content"):
             self._release(call, complete=False)
@@ -177,7 +177,7 @@ class ReadingState(State):
         self._mode = SKIP
         self._scan = self.pos
 
-    def _give_back(self, call: Call) -> None:
+    def _give_back(self) -> None:
         """What looked like a call is text."""
         assert self._record is not None  # noqa: S101 - a call is being read
         raw = self._record.text(self)
@@ -203,7 +203,7 @@ class ReadingState(State):
     def _call_cut(self, call: Call) -> None:
         """The text ended inside the call."""
         if not call.committed and (call.weak or self._home == REASONING):
-            self._give_back(call)
+            self._give_back()
             return
         if self._hold is not None and (self._fate or self.options.malformed == "content"):
             self._release(call, complete=False)
@@ -212,11 +212,11 @@ class ReadingState(State):
             self._section = False
             self._mode = OVER
             return
-        if self._hold is not None and self.options.repair and self.finish_reason != "length":
-            if call.committed and call.json_arguments and self._mend(call, ""):
-                self._section = False
-                self._mode = OVER
-                return
+        mendable = self._hold is not None and self.options.repair and self.finish_reason != "length"
+        if mendable and call.committed and call.json_arguments and self._mend(call, ""):
+            self._section = False
+            self._mode = OVER
+            return
         self._release(call, complete=False)
         at = max(0, self.offset)
         raw = self._record.text(self) if self._record is not None else ""

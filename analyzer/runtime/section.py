@@ -10,7 +10,7 @@ from analyzer.runtime.copying import clone
 from analyzer.runtime.events import Markup
 from analyzer.runtime.json_call import JsonCall
 from analyzer.runtime.layouts import JsonProgram
-from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.literals import FAIL, MARKER, MORE, OK, WHITE_CAP, white_end
 from analyzer.runtime.reading import ReadingState
 from analyzer.runtime.record import Record
 from analyzer.runtime.sequence import SequenceCall
@@ -31,7 +31,7 @@ class SectionOpening:
         self.token = 0
         self.array = compiled.array
         self.bare = False
-        self.weak = not (self.lit.strong or len(self.lit.core) > 2)
+        self.weak = not (self.lit.strong or len(self.lit.core) >= MARKER)
         """Nothing marks the section: it counts only when its first call does."""
         self.inner: list[Call] | None = None
 
@@ -119,6 +119,36 @@ class SectionState(ReadingState):
 
     def _call_of(self, number: int, token: int) -> Call:
         return call_of(self.compiled, number, token, opened=self._section or self._bare_section)
+
+    def _try_anchored(self, begin: int) -> bool:
+        """At the start of a region a call may begin without a marker."""
+        compiled = self.compiled
+        char = self.buf[begin]
+        attempts: list[tuple[Any, Mark | None]] = []
+        if compiled.array and not compiled.section_open:
+            if char == "[":
+                attempts.append((SectionOpening(None, compiled), None))
+            elif char == "{" and self.options.bare_object:
+                attempts += [(self._call_of(n, 0), None) for n in compiled.starts]
+                for call, _ in attempts:
+                    call.flag("bare_object")
+        elif compiled.section_open:
+            lit = compiled.section_open[0]
+            if lit.core.startswith(char):
+                opening = SectionOpening(None, compiled)
+                attempts.append((opening, None))
+        else:
+            for number, program in enumerate(compiled.layouts):
+                core = program.opener.core
+                if not core and isinstance(program, JsonProgram):
+                    if char == "{":
+                        attempts.append((self._call_of(number, 0), None))
+                elif not core or (len(core) < MARKER and core.startswith(char)):
+                    attempts.append((self._call_of(number, 0), None))
+        if not attempts:
+            return False
+        self._begin_attempts(attempts, begin)
+        return True
 
     def _begin_attempts(self, attempts: list[tuple[Any, Mark | None]], where: int, again: int = -1) -> None:
         """Let several readings of what stands at `where` compete, the first that is entered wins."""

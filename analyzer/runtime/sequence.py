@@ -40,6 +40,7 @@ class SequenceCall(Call):
     # ------------------------------------------------------------------------------------------------------ entering
 
     def enter(self, parser: State, final: bool) -> int:
+        """Look for the opener, and for the name behind a lone one."""
         program = self.program
         buf = parser.buf
         if self._step == 0 and program.steps[0][0] == LITERAL:
@@ -89,12 +90,14 @@ class SequenceCall(Call):
         return OK
 
     def begin(self) -> None:
+        """Slots are sought from the parser's place now."""
         self.cur = 0
         self._scan = 0
 
     # ------------------------------------------------------------------------------------------------------- running
 
     def run(self, parser: State, final: bool) -> int:
+        """Run the program."""
         steps = self.program.steps
         while self._step < len(steps):
             kind, step = steps[self._step]
@@ -103,7 +106,7 @@ class SequenceCall(Call):
             elif kind == ARGUMENTS:
                 status = self._run_arguments(parser, final)
             else:
-                status = self._slot(parser, kind, step, final)
+                status = self._slot(parser, kind, final)
             if status != OK:
                 return status
             self._step += 1
@@ -149,7 +152,7 @@ class SequenceCall(Call):
             self.lit_token = 0
         return status
 
-    def _slot(self, parser: State, kind: int, step: object, final: bool) -> int:
+    def _slot(self, parser: State, kind: int, final: bool) -> int:
         if kind == NAME and self.committed and self.name:
             return self._again(parser, final)
         begin = parser.pos
@@ -231,8 +234,10 @@ class SequenceCall(Call):
         return isinstance(self._arguments, ArgumentValue) and self.program.arguments.single.kind == "json"
 
     def whole_at_end(self) -> bool:
+        """One value shows its own end; a run of items does not."""
         arguments = self._arguments
         return isinstance(arguments, ArgumentValue)
 
     def held(self) -> str:
+        """Text of a value that waits for its end."""
         return "" if self._arguments is None else self._arguments.held()

@@ -8,7 +8,6 @@ from typing import Any
 from analyzer.runtime.call import Call
 from analyzer.runtime.compile import Cue, Mark, Mode
 from analyzer.runtime.events import Markup, ReasoningDelta, TextDelta
-from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 from analyzer.runtime.record import Record
 from analyzer.runtime.section import SectionOpening, SectionState
@@ -88,9 +87,9 @@ class TopState(SectionState):
                 if final and (self._spoken or self._reasoned or self._index >= 0):
                     self.markup(size)
                     return False
-            if begin < size and compiled.anchored and self._mode == TEXT and begin - pos <= WHITE_CAP:
-                if self._try_anchored(begin):
-                    return True
+            anchored = begin < size and compiled.anchored and self._mode == TEXT and begin - pos <= WHITE_CAP
+            if anchored and self._try_anchored(begin):
+                return True
             if begin < where or begin - pos > WHITE_CAP:
                 self._at_start = False
         if token:
@@ -133,7 +132,7 @@ class TopState(SectionState):
             elif not final and text.startswith(buf[pos : pos + len(text)]):
                 return MORE
         self._optional = ()
-        if self._lead_in and not self.compiled.soft or self.compiled.lead_ins:
+        if (self._lead_in and not self.compiled.soft) or self.compiled.lead_ins:
             for text in self.compiled.lead_ins if self._lead_in else ():
                 if buf.startswith(text, pos):
                     self.markup(pos + len(text))
@@ -146,11 +145,10 @@ class TopState(SectionState):
 
     def _without_lead(self, end: int) -> int:
         """At the end of the text a stop literal may have been cut off, its white space left."""
-        for mark in (mark for marks in self.compiled.text.marks.values() for mark in marks):
-            if mark.cue == Cue.END and mark.stop and mark.lit.lead:
-                if self.buf.endswith(mark.lit.lead, self.pos, end):
-                    return end - len(mark.lit.lead)
-        return end
+        marks = (mark for group in self.compiled.text.marks.values() for mark in group)
+        leads = (mark.lit.lead for mark in marks if mark.cue == Cue.END and mark.stop and mark.lit.lead)
+        found = next((lead for lead in leads if self.buf.endswith(lead, self.pos, end)), "")
+        return end - len(found)
 
     def _at_token(self, mode: Mode, where: int, token: str, final: bool) -> bool:
         """A watched token stands at `where`: find out what it means here."""
@@ -312,34 +310,6 @@ class TopState(SectionState):
             return SectionOpening(mark, self.compiled)
         return self._call_of(mark.number, mark.token)
 
-    def _try_anchored(self, begin: int) -> bool:
-        """At the start of a region a call may begin without a marker."""
-        compiled = self.compiled
-        char = self.buf[begin]
-        attempts: list[tuple[Any, Mark | None]] = []
-        if compiled.array and not compiled.section_open:
-            if char == "[":
-                attempts.append((SectionOpening(None, compiled), None))
-            elif char == "{" and self.options.bare_object:
-                attempts += [(self._call_of(n, 0), None) for n in compiled.starts]
-        elif compiled.section_open:
-            lit = compiled.section_open[0]
-            if lit.core.startswith(char):
-                opening = SectionOpening(None, compiled)
-                attempts.append((opening, None))
-        else:
-            for number, program in enumerate(compiled.layouts):
-                core = program.opener.core
-                if not core and isinstance(program, JsonProgram):
-                    if char == "{":
-                        attempts.append((self._call_of(number, 0), None))
-                elif not core or (len(core) < 3 and core.startswith(char)):
-                    attempts.append((self._call_of(number, 0), None))
-        if not attempts:
-            return False
-        self._begin_attempts(attempts, begin)
-        return True
-
     def _step_enter(self, final: bool) -> bool:
         failed = self._enter_at
         while self._attempts:
@@ -390,6 +360,8 @@ class TopState(SectionState):
             self._scan = self.pos
             return
         call: Call = attempt
+        if self._bare_section:
+            call.flag("bare_object")
         if (
             mark is not None
             and not self._section

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Sequence
 
 from hypothesis import given
@@ -32,7 +33,7 @@ def test_bytes_cut_anywhere(places: list[int]) -> None:
     cuts = [0, *sorted(places), len(data)]
     parser = BytesParser(Parser(spec("json_tags")))
     got: list[Event] = []
-    for begin, end in zip(cuts, cuts[1:], strict=False):
+    for begin, end in itertools.pairwise(cuts):
         got += parser.feed(data[begin:end])
     got += parser.finish()
 

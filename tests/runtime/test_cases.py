@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from analyzer.runtime import Options, assemble
+from analyzer.runtime import Options, assemble, coalesce
 from tests.runtime.checks import check_all_splits, run, tool
 from tests.runtime.specs import spec
 
@@ -60,8 +60,6 @@ def check(case: dict[str, Any]) -> None:
     for extra in case.get("more_texts", []):
         check_all_splits(one, extra, tools, finish, **more)
     if "chunks" in case:
-        from analyzer.runtime import coalesce
-
         assert "".join(case["chunks"]) == case["text"]
         assert coalesce(run(one, case["chunks"], tools, finish, **more)) == events
 

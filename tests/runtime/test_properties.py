@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.chat import Tool
-from analyzer.runtime import STRICT, Event, Options, Parser, coalesce
+from analyzer.runtime import STRICT, CompiledTools, Event, Options, Parser, assemble, coalesce
 from tests.runtime.checks import WEATHER, check_calls, check_spans, run, tool
 from tests.runtime.specs import SPECS, spec
 
@@ -35,7 +35,8 @@ def _strings(value: Any) -> list[str]:
     return [text for item in items for text in _strings(item)]
 
 
-def _literals(name: str) -> list[str]:
+def format_literals(name: str) -> list[str]:
+    """The literals of a format, and their first halves."""
     turn = SPECS[name]["turn"]
     found = {
         text
@@ -49,7 +50,7 @@ def _literals(name: str) -> list[str]:
 @st.composite
 def turns(draw: st.DrawFn, name: str) -> str:
     """Text made of the format's own literals and of noise."""
-    pieces = st.sampled_from(WORDS + _literals(name) * 3) | st.text(max_size=6)
+    pieces = st.sampled_from(WORDS + format_literals(name) * 3) | st.text(max_size=6)
     return "".join(draw(st.lists(pieces, max_size=30)))
 
 
@@ -131,8 +132,6 @@ def test_json_arguments_come_through(value: Any, ascii_only: bool, data: st.Data
     """Any JSON object comes out as it went in, at any cut."""
     arguments = json.dumps({"a": value}, ensure_ascii=ascii_only)
     text = f'<tool_call>\n{{"name": "ping", "arguments": {arguments}}}\n</tool_call>'
-    from analyzer.runtime import assemble
-
     for chunks in ([text], cut(data.draw, text), list(text)):
         parsed = assemble(run(spec("json_tags"), chunks, None))
         assert [call.arguments for call in parsed.message.tool_calls] == [arguments]
@@ -159,8 +158,6 @@ def test_what_is_held_is_bounded(name: str, data: st.DataObject) -> None:
 
 def test_tools_are_shared() -> None:
     """Compiled tools serve any number of parsers."""
-    from analyzer.runtime import CompiledTools
-
     tools = CompiledTools([Tool("f", "", {"type": "object", "properties": {"n": {"type": "integer"}}})])
     first = Parser(spec("pairs"), tools)
     second = Parser(spec("pairs"), tools)

@@ -11,7 +11,7 @@ import json
 import pytest
 
 from analyzer.chat import Tool
-from analyzer.runtime import STRICT, parse
+from analyzer.runtime import STRICT, Parser, assemble, parse
 from analyzer.spec.model import Spec
 
 TAGGED = {
@@ -190,8 +190,6 @@ def test_white_space_between_literals_is_part_of_the_format(name: str, size: int
     assert [problem.kind for problem in parsed.problems] == []
     assert parsed.message.content == content
     assert [(call.name, json.loads(call.arguments)) for call in parsed.message.tool_calls] == calls
-    from analyzer.runtime import Parser, assemble
-
     parser = Parser(format_spec, TOOLS, STRICT)
     events = [event for at in range(0, len(text), size) for event in parser.feed(text[at : at + size])]
     assert assemble([*events, *parser.finish()]).message == parsed.message
