@@ -45,6 +45,7 @@ def assemble(found: Findings, template: TemplateRef) -> Spec:
     """Write the spec that the findings amount to."""
     header = found.reasoning.header if found.reasoning is not None else found.frame.header
     found, header = _without_lead(found, header)
+    found = _one_message_a_call(found, header)
     segments, repeats = _segments(found)
     segments = _without_false_stops(segments)
     turn = Turn(
@@ -75,6 +76,17 @@ def _without_lead(found: Findings, header: str) -> tuple[Findings, str]:
     frame = replace(found.frame, header=shorter, before_content=lead + found.frame.before_content)
     moved = replace(calls, separator="", lead="", open=lead + calls.open, before="")
     return replace(found, frame=frame, calls=moved), shorter
+
+
+def _one_message_a_call(found: Findings, header: str) -> Findings:
+    """Where each call is a message of its own, what closes the call ends the message, and the turn behind the last."""
+    calls = found.calls
+    if calls is None or not header.strip() or not calls.separator.startswith(header) or calls.tail.strip():
+        return found
+    if not calls.close.strip() or not all(is_marker(piece) for piece in lexemes(calls.close)):
+        return found
+    moved = replace(calls, close="", separator=calls.close + calls.separator, tail=calls.close)
+    return replace(found, calls=moved)
 
 
 def end_of(text: str) -> tuple[str, End | None]:

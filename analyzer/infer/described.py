@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analyzer.infer.described_frame import MARKER, MASK, Around, around, mentioned, own_markers
-from analyzer.infer.described_json import balanced, examples
+from analyzer.infer.described_json import LONGEST_GROUP, MOST_GROUPS, balanced, examples
 from analyzer.infer.described_tags import SequenceExample, python_examples, tag_examples
 from analyzer.observe import probes
 from analyzer.observe.lexemes import common_prefix, common_suffix, is_marker, lexemes
@@ -36,6 +36,8 @@ from analyzer.spec.parts import ArgumentsSlot, JsonCodec, NameSlot
 
 TOOLS = "tools"
 MOST_HOLDERS = 12
+LONGEST_TEXT = 50_000
+"""How many characters of what tools add are read."""
 FALLBACK = (
     "fallback: prompt-based calling, that is, describe a call format in the system message and parse that"
 )
@@ -199,17 +201,24 @@ def _difference(
         and holder != TOOLS
         and any(one in text for one in (str(given), json.dumps(given)))
     )
-    yield _Added(holder, variant, _masked(text[start : len(text) - end], session.needles), known, printed)
+    yield _Added(
+        holder,
+        variant,
+        _masked(text[start : len(text) - end][:LONGEST_TEXT], session.needles),
+        known,
+        printed,
+    )
 
 
 def _masked(text: str, needles: Needles) -> str:
     """Put a mask in the place of each declaration: the brace group, else the word, that holds a needle."""
     words = [needles.uncalled, *(word for call in needles.calls for word in (call.name, *call.keys))]
-    out: list[str] = []
-    at = 0
     pattern = re.compile("|".join(map(re.escape, words)))
-    while (brace := text.find("{", at)) >= 0:
-        end = balanced(text, brace)
+    out: list[str] = []
+    at, unclosed = 0, 0
+    while (brace := text.find("{", at)) >= 0 and unclosed < MOST_GROUPS:
+        end = balanced(text, brace, LONGEST_GROUP)
+        unclosed += end is None
         stop = end if end is not None and pattern.search(text, brace, end) else brace + 1
         out.append(text[at:brace] + (MASK if stop != brace + 1 else text[brace:stop]))
         at = stop

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 
 from analyzer.infer.described_json import balanced
 
@@ -21,6 +22,8 @@ _CLOSERS = re.compile(rf"(?:\s*(?:{_MARKER}))+")
 _GAP = re.compile(r"\s*[,;]?\s*")
 _MORE = re.compile(r"(?:\.\.\.|…)(?:[^\n\x00<\]]*[^\s\x00<\]])?")
 _LOOKED_BACK = 400
+_MOST_MARKERS = 64
+_MOST_MASKS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +46,21 @@ class Around:
 
 def own_markers(text: str, base: Collection[str]) -> list[str]:
     """The markers of `text` that are not in `base` and do not hold tools, in order."""
-    seen = list(dict.fromkeys(MARKER.findall(text)))
+    seen = list(dict.fromkeys(MARKER.findall(text)))[:_MOST_MARKERS]
     held = {marker for marker in seen if _holds_tools(text, marker)}
     return [marker for marker in seen if marker not in base and marker not in held]
 
 
 def _holds_tools(text: str, marker: str) -> bool:
     """Whether tools stand right beside a marker, or between it and its counterpart."""
-    quoted = re.escape(marker)
-    if re.search(rf"{quoted}\[?\x00|\x00\]?{quoted}", text):
+    if any(one in text for one in (marker + MASK, f"{marker}[{MASK}", MASK + marker, f"{MASK}]{marker}")):
         return True
     name = marker.strip("</>")
-    opener, closer = re.escape(f"<{name}>"), re.escape(f"</{name}>")
-    return re.search(rf"{opener}(?:(?!{closer})[\s\S])*\x00(?:(?!{opener})[\s\S])*{closer}", text) is not None
+    opener, closer = f"<{name}>", f"</{name}>"
+    return any(
+        text.rfind(opener, 0, at) > text.rfind(closer, 0, at) and text.find(closer, at) >= 0
+        for at in islice((found.start() for found in re.finditer(MASK, text)), _MOST_MASKS)
+    )
 
 
 def around(text: str, start: int, end: int, own: Collection[str]) -> Around:

@@ -16,7 +16,11 @@ from analyzer.spec.model import JsonLayout
 from analyzer.spec.parts import ArgumentsSlot, IdSlot, JsonCodec, NameSlot, Part
 
 LONGEST_GROUP = 20_000
-"""How many characters of a brace group are looked at."""
+"""How many characters of a brace group are looked at: enough for the declarations of all tools."""
+LONGEST_EXAMPLE = 2_000
+"""The same where a call is sought: an example is short."""
+MOST_GROUPS = 200
+"""How many braces of one text are looked at."""
 DEEPEST = 6
 """How deep groups inside groups are looked at."""
 
@@ -88,9 +92,9 @@ def words(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(text))
 
 
-def balanced(text: str, start: int) -> int | None:
+def balanced(text: str, start: int, longest: int = LONGEST_EXAMPLE) -> int | None:
     """The end of the brace group that begins at `start`; None when it does not close."""
-    depth, at, stop = 0, start, min(len(text), start + LONGEST_GROUP)
+    depth, at, stop = 0, start, min(len(text), start + longest)
     quote = ""
     last = ""
     while at < stop:
@@ -116,8 +120,9 @@ def balanced(text: str, start: int) -> int | None:
 def examples(text: str, refused: str) -> list[JsonExample]:
     """The call examples in `text`, plain ones first; none that holds the character `refused`."""
     found: list[JsonExample] = []
-    at = text.find("{")
-    while at >= 0:
+    at, seen = text.find("{"), 0
+    while at >= 0 and seen < MOST_GROUPS:
+        seen += 1
         group = read_group(text, at)
         here = (
             []

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from analyzer.infer.described_frame import MASK
 from analyzer.spec.model import SequenceLayout
@@ -35,10 +36,11 @@ _ATTRIBUTE = re.compile(r"""(?:\s+[\w-]+\s*)?=\s*(["']?)([^"'<>=]+)\1\Z""")
 _PLACEHOLDER = re.compile(r"[^\n\x00]{1,120}\Z")
 _ELLIPSIS = re.compile(r"\s*(?:\.\.\.|…)(?=\s|<)")
 _MORE = re.compile(r"\s*(?:\.\.\.|…)\s*\Z")
-_PYTHON = re.compile(r"([^\W\d][\w.]*)\(\s*([^\W\d]\w*)\s*=\s*([^()\[\]\x00]{1,200})\)")
+_PYTHON = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\(\s*([^\W\d]\w*)\s*=\s*([^()\[\]\x00]{1,200})\)")
 _PYTHON_NEXT = re.compile(r"(\s*,\s*)([^\W\d][\w.]*)\([^()\x00]{0,200}\)")
 _PYTHON_END = re.compile(r"(?:\s*,?\s*(?:\.\.\.|…)|\s*,)?\s*\]")
 _NAME_OF_KEY = ("key", "name")
+_MOST_TAGS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _trees(text: str) -> list[_Node]:
     """The tags that close, as trees; what does not close is text."""
     roots: list[_Node] = []
     stack: list[_Node] = []
-    for tag in _TAG.finditer(text):
+    for tag in islice(_TAG.finditer(text), _MOST_TAGS):
         closing, name, attributes = tag.group(1), tag.group(2), tag.group(3) or ""
         if not closing:
             stack.append(_Node(name, attributes, tag.start(), tag.end()))
