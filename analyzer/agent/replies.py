@@ -26,6 +26,8 @@ Prepare: TypeAlias = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
 """
 
 NOT_RUN: Final = "not run: the batch was stopped before this call had a result"
+UNREADABLE: Final = "unreadable_arguments"
+"""The key under which arguments that are no JSON object go back, so that the model sees what it wrote."""
 _ERROR: Final = "Error: "
 
 
@@ -122,7 +124,7 @@ def anthropic_turn(
     message, ordered = _paired(message, results, IdMap(ANTHROPIC))
     blocks: list[dict[str, Any]] = [{"type": "text", "text": message.content}] if message.content else []
     blocks += [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": _object(call.arguments)}
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments)}
         for call in message.tool_calls
     ]
     out: list[dict[str, Any]] = [{"role": "assistant", "content": blocks}] if blocks else []
@@ -136,7 +138,7 @@ def _paired(
 ) -> tuple[Message, list[ToolResult]]:
     """The message with an id for each call, and its results in order with the same ids."""
     ordered = in_call_order(message.tool_calls, results)
-    message = with_ids(message)
+    message = with_ids(replace(message, tool_calls=tuple(map(_sendable, message.tool_calls))))
     if id_map is not None:
         id_map.reserve(call.id for call in message.tool_calls)
         calls = tuple(replace(call, id=id_map(call.id or "")) for call in message.tool_calls)
@@ -145,12 +147,25 @@ def _paired(
     return message, paired
 
 
-def _object(arguments: str) -> Mapping[str, Any]:
-    """The arguments as an object; the API takes nothing else, so what is none stands under a key of its own."""
+def _object(arguments: str) -> Mapping[str, Any] | None:
+    """The object that arguments stand for, also when it was encoded twice or is missing; None when there is none."""
     try:
         value = json.loads(arguments) if arguments.strip() else {}
         if isinstance(value, str):
             value = json.loads(value)
     except (ValueError, RecursionError):
-        value = None
-    return value if isinstance(value, dict) else {"unreadable_arguments": arguments}
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _sendable(call: ToolCall) -> ToolCall:
+    """The call as history can hold it: templates and APIs refuse arguments that are no object, so the text gets a key."""
+    try:
+        if isinstance(json.loads(call.arguments), dict):
+            return call
+    except (ValueError, RecursionError):
+        pass
+    value = _object(call.arguments)
+    if value is None:
+        value = {UNREADABLE: call.arguments}
+    return replace(call, arguments=json.dumps(value, ensure_ascii=False))

@@ -267,6 +267,25 @@ def test_anthropic_input_is_always_an_object() -> None:
     assert [block["tool_use_id"] for block in user["content"]] == [first["id"], second["id"]]
 
 
+def test_arguments_that_are_no_object_do_not_break_the_history() -> None:
+    """A template that takes mappings renders the turn, and the model sees what it wrote."""
+    turn = message(
+        ToolCall("read_file", '{"path": "\\"Blue\\" sky":3}', "a"),
+        ToolCall("read_file", '"{\\"path\\": \\"pom.xml\\"}"', "b"),
+        ToolCall("read_file", "", "c"),
+    )
+    sent = turn_messages(turn, run(files(), turn))
+    texts = [found["function"]["arguments"] for found in sent[0]["tool_calls"]]
+
+    assert [json.loads(text) for text in texts] == [
+        {"unreadable_arguments": '{"path": "\\"Blue\\" sky":3}'},
+        {"path": "pom.xml"},
+        {},
+    ]
+    assert "sky" in rendered("json_tag_per_call", [USER, *sent])
+    assert [item["content"][:6] for item in sent[1:]] == ["Error:", "<proje", "Error:"]
+
+
 def test_a_native_id_stays() -> None:
     """A format whose ids hold the name reads them back: they must not be replaced."""
     turn = with_ids(message(ToolCall("get_weather", "{}", "functions.get_weather:3")))
