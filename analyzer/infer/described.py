@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analyzer.infer.described_frame import MARKER, MASK, Around, around, mentioned, own_markers
-from analyzer.infer.described_json import LONGEST_GROUP, MOST_GROUPS, balanced, examples
+from analyzer.infer.described_json import LONGEST_GROUP, MOST_UNCLOSED, balanced, examples
 from analyzer.infer.described_tags import SequenceExample, python_examples, tag_examples
 from analyzer.observe import probes
 from analyzer.observe.lexemes import common_prefix, common_suffix, is_marker, lexemes
@@ -216,7 +216,7 @@ def _masked(text: str, needles: Needles) -> str:
     pattern = re.compile("|".join(map(re.escape, words)))
     out: list[str] = []
     at, unclosed = 0, 0
-    while (brace := text.find("{", at)) >= 0 and unclosed < MOST_GROUPS:
+    while (brace := text.find("{", at)) >= 0 and unclosed < MOST_UNCLOSED:
         end = balanced(text, brace, LONGEST_GROUP)
         unclosed += end is None
         stop = end if end is not None and pattern.search(text, brace, end) else brace + 1

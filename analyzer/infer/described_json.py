@@ -21,6 +21,8 @@ LONGEST_EXAMPLE = 2_000
 """The same where a call is sought: an example is short."""
 MOST_GROUPS = 200
 """How many braces of one text are looked at."""
+MOST_UNCLOSED = 12
+"""How many of them may have no closer: where so many have none, the text is not about objects."""
 DEEPEST = 6
 """How deep groups inside groups are looked at."""
 
@@ -120,9 +122,10 @@ def balanced(text: str, start: int, longest: int = LONGEST_EXAMPLE) -> int | Non
 def examples(text: str, refused: str) -> list[JsonExample]:
     """The call examples in `text`, plain ones first; none that holds the character `refused`."""
     found: list[JsonExample] = []
-    at, seen = text.find("{"), 0
-    while at >= 0 and seen < MOST_GROUPS:
+    at, seen, unclosed = text.find("{"), 0, 0
+    while at >= 0 and seen < MOST_GROUPS and unclosed < MOST_UNCLOSED:
         seen += 1
+        unclosed += balanced(text, at) is None
         group = read_group(text, at)
         here = (
             []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -136,6 +137,20 @@ def test_a_layout_that_does_not_hold_together_fails() -> None:
     )
 
     assert failures
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{" * 50_000, "{a:" * 17_000, '{"a": {' * 7_000, "<a>" * 17_000, "<a>" * 8_000 + "</b>" * 6_000, "f" * 50_000,
+     "[f(a=" * 10_000, "<a> json " * 6_000, "</a><a>[" * 6_000, "...,{}" * 8_000, "<a>\n{a: <b>, c: {}}\n" * 2_500],
+    ids=lambda text: text[:9],
+)  # fmt: skip
+def test_a_hostile_description_takes_no_time(text: str) -> None:
+    """Whatever tools add to a prompt is read in a moment."""
+    started = time.perf_counter()
+    analyze(template_with(text), renderer=InProcessRenderer(), verify=False)
+
+    assert time.perf_counter() - started < 5
 
 
 @pytest.mark.corpus
