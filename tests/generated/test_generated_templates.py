@@ -1,0 +1,92 @@
+"""Inference recovers a spec that proves itself from random templates.
+
+The normal suite tries 300 templates, in four parts; `GENERATED_TEMPLATES=20000` is the nightly budget. The examples of a
+budget are always the same. `found.yaml` holds each counterexample ever found: those that are still `open` must fail, so
+that none is forgotten once it is mended, and those that are `fixed` must hold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from analyzer.lint import is_ambiguous
+from tests.generated.check import Outcome, Subject, examine, expected_turn, rendered_turns
+from tests.generated.templates import Generated, templates
+
+FOUND: Final[dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("found.yaml").read_text(encoding="utf-8")
+)
+BUDGET: Final = int(os.environ.get("GENERATED_TEMPLATES", "300"))
+PARTS: Final = 4
+MOST_DISCARDED: Final = 0.1
+
+
+def draw(amount: int, number: int) -> list[Generated]:
+    """So many different templates, the same ones for the same number."""
+    found: dict[str, Generated] = {}
+
+    @seed(number)
+    @settings(
+        max_examples=3 * amount,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(templates())
+    def keep(generated: Generated) -> None:
+        if len(found) < amount:
+            found.setdefault(generated.text, generated)
+
+    keep()
+    return list(found.values())
+
+
+def test_templates_write_what_their_format_says() -> None:
+    """The generator itself: what a template renders is what its format's spec says, written by the package's writer."""
+    for generated in draw(100, 99):
+        if generated.format.json_style:
+            continue  # the writer spaces JSON in its own way
+        for sample, text in rendered_turns(Subject.of(generated)):
+            assert expected_turn(generated.format, sample) == text, generated.text
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_generated_templates_are_proven(part: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each template gets a proven spec, which reads what the template renders; few may be discarded as ambiguous."""
+    drawn = draw(BUDGET // PARTS, part)
+    kept = [generated for generated in drawn if not is_ambiguous(generated.format.spec)]
+    outcomes = [examine(Subject.of(generated)) for generated in kept]
+    failed = [outcome for outcome in outcomes if outcome.problem]
+    rate = 1 - len(kept) / len(drawn)
+    with capsys.disabled():
+        print(f"\npart {part}: {len(drawn)} templates, {rate:.1%} discarded, {len(failed)} failed")  # noqa: T201
+    allowed = FOUND["allowed_failures_per_hundred"] * len(kept) / 100
+
+    assert len(drawn) == BUDGET // PARTS
+    assert rate <= MOST_DISCARDED
+    assert len(failed) <= allowed, _report(failed)
+
+
+@pytest.mark.parametrize("example", FOUND["examples"], ids=lambda example: example["id"])
+def test_found_examples(example: dict[str, Any]) -> None:
+    """A mended counterexample holds; one that is still open fails, or else it is marked as mended."""
+    outcome = examine(Subject(example["template"], example["header"], example["reasoning"]))
+
+    if example["status"] == "open":
+        assert outcome.problem, f"{example['id']} holds now: set its status to `fixed`"
+    else:
+        assert outcome.problem == "", outcome.subject.text
+
+
+def _report(failed: list[Outcome]) -> str:
+    kinds = Counter(outcome.kind for outcome in failed)
+    shortest = min(failed, key=lambda outcome: len(outcome.subject.text))
+    return f"{dict(kinds)}; the shortest: {shortest.problem}\n{shortest.subject.text}"
