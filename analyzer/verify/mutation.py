@@ -14,6 +14,7 @@ from analyzer.chat import Message
 from analyzer.spec.model import CallsSegment, ContentSegment, ReasoningSegment, Spec
 from analyzer.verify.adapt import Adapted
 from analyzer.verify.cut import Cut
+from analyzer.verify.junctions import soft_misfit
 from analyzer.verify.mutants import ADDED_END, Mutant, mutants
 from analyzer.verify.pieces import Piece, misfit, mismatch
 from analyzer.verify.prefills import Construction
@@ -80,30 +81,53 @@ def _from_header(spec: Spec, trip: Trip, cut: Cut) -> str:
     return cut.text if cut.text.startswith(header) else header + cut.text
 
 
-def unexplained(spec: Spec, known: Sequence[Witness]) -> Iterator[str]:
-    """Where a render holds a character that is neither a literal of the spec nor the value of a slot.
+def unexplained(spec: Spec, known: Sequence[Witness]) -> tuple[list[str], list[str]]:
+    """Where a render holds a character that is neither a literal of the spec nor the value of a slot; and junctions.
 
     A turn that is the last may lack the literals at its end, which mid-conversation shows; how a value is spelt inside its slot is no
-    matter here.
+    matter here.  White space at a junction may differ where all the literals that meet there stand exactly elsewhere.
     """
+    failures: list[str] = []
+    notes: list[str] = []
+    exact = {
+        piece.path
+        for witness in known
+        if witness.exact and witness.whole
+        for piece in turn_pieces(spec, witness.message)
+    }
     for witness in known:
         if witness.exact or not witness.whole or witness.adapted.case is EMPTY_TURN:
             continue
         pieces = turn_pieces(spec, witness.message)
         found = misfit(pieces, witness.text)
-        if found is None or _is_rest(pieces, witness, found[0]):
+        if found is None or _is_tolerable(spec, witness, pieces, found):
+            continue
+        left, junctions = soft_misfit(pieces, witness.text)
+        proven = all(path in exact for junction in junctions for path in junction.paths)
+        if proven and (left is None or _is_tolerable(spec, witness, pieces, left)):
+            notes += map(str, junctions)
             continue
         at, piece = found
-        if piece is None and witness.text[at:].strip() in spec.grammar.stops:
-            continue
-        if piece is not None and (piece.codec is not None or (piece.path and at == len(witness.text))):
-            continue
         wanted = (
             "nothing more"
             if piece is None
             else f"{piece.text[:60]!r}" + (f" ({piece.path})" if piece.path else "")
         )
-        yield f"{witness.label}: the template writes {witness.text[at : at + 60]!r} where the spec has {wanted}"
+        failures.append(
+            f"{witness.label}: the template writes {witness.text[at : at + 60]!r} where the spec has {wanted}"
+        )
+    return failures, notes
+
+
+def _is_tolerable(
+    spec: Spec, witness: Witness, pieces: Sequence[Piece], found: tuple[int, Piece | None]
+) -> bool:
+    at, piece = found
+    if _is_rest(pieces, witness, at):
+        return True
+    if piece is None:
+        return witness.text[at:].strip() in spec.grammar.stops
+    return piece.codec is not None or (bool(piece.path) and at == len(witness.text))
 
 
 def _is_rest(pieces: Sequence[Piece], witness: Witness, at: int) -> bool:

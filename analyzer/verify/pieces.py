@@ -104,7 +104,7 @@ def misfit(pieces: Sequence[Piece], text: str, *, exact: bool = False) -> tuple[
     """As `mismatch`, with the piece that does not fit; no piece where text is left over."""
     at = 0
     for piece in pieces:
-        end = _fits(piece, text, at)
+        end = fits(piece, text, at)
         if end is None:
             return at, piece
         at = end
@@ -112,7 +112,7 @@ def misfit(pieces: Sequence[Piece], text: str, *, exact: bool = False) -> tuple[
     return (at, None) if left else None
 
 
-def _fits(piece: Piece, text: str, at: int) -> int | None:
+def fits(piece: Piece, text: str, at: int) -> int | None:
     """Where the piece ends in the text, ``None`` where it does not stand at this place."""
     if text.startswith(piece.text, at):
         return at + len(piece.text)

@@ -103,7 +103,9 @@ def verify(
     collided = tuple(collisions(spec, adapter, stage, traveller, settings[0])) if spec.calls else ()
     work.unproven += collided
     known_texts = witnesses(spec, good)
-    work.failures += unexplained(spec, known_texts)
+    unfit, respaced = unexplained(spec, known_texts)
+    work.failures += unfit
+    work.unproven += respaced
     if not work.failures:
         known_texts += witnesses_of_constructions(spec, [one for one in work.constructed if not one.soft])
         work.unproven += [
