@@ -25,6 +25,9 @@ class Before:
 
     prompt: str | None
     bare: str | None
+    last: str = ""
+    """The text of the last message: where the template finds another way to write what stands before it, the turn begins
+    behind it and what follows it."""
 
     @property
     def prompt_text(self) -> str | None:
@@ -51,11 +54,13 @@ def cut_turn(spec: Spec, before: Before, rendered: str, *, goes_on: bool = False
     """
     if before.prompt is not None and rendered.startswith(before.prompt):
         return Cut(before.prompt, rendered[len(before.prompt) :], "", "prompt")
-    at = _start_in_history(spec.turn.header, before, rendered)
+    at = _behind_last_message(spec.turn.header, before, rendered)
+    if at is None:
+        at = _start_in_history(spec.turn.header, before, rendered)
     if at is None:
         at = _behind_prompt_header(spec.turn.header, before, rendered)
-    if at is None and goes_on and before.bare is not None and rendered.startswith(before.bare):
-        at = _behind_result(before, before.bare, rendered)
+    if at is None and goes_on and before.bare is not None:
+        at = _behind_result(spec, before, before.bare, rendered)
     if at is None:
         return f"the turn does not begin with the header {spec.turn.header!r}"
     return Cut(rendered[:at], rendered[at:], "", "history")
@@ -73,10 +78,40 @@ def _behind_prompt_header(header: str, before: Before, rendered: str) -> int | N
     return stop if at >= 0 and added and shared_prefix(prompt, rendered) >= stop else None
 
 
-def _behind_result(before: Before, bare: str, rendered: str) -> int:
-    """Where a turn goes on behind a result: white space that the generation prompt begins with is not the turn's."""
-    shared = shared_prefix(before.prompt or bare, rendered)
-    return shared if rendered[len(bare) : shared].isspace() else len(bare)
+def _behind_result(spec: Spec, before: Before, bare: str, rendered: str) -> int | None:
+    """Where a turn goes on behind a result: white space that the generation prompt begins with is not the turn's.
+
+    The end that closes the conversation before it may be missing, as the turn goes on.
+    """
+    if rendered.startswith(bare):
+        shared = shared_prefix(before.prompt or bare, rendered)
+        return shared if rendered[len(bare) : shared].isspace() else len(bare)
+    open_ends = [bare.removesuffix(segment.end.literal) for segment in spec.turn.segments if segment.end]
+    return max((len(text) for text in open_ends if text != bare and rendered.startswith(text)), default=None)
+
+
+def _behind_last_message(header: str, before: Before, rendered: str) -> int | None:
+    """Behind the header that follows the last message, where the template writes what stands before otherwise.
+
+    Some templates write tools or instructions beside the last message, whichever that is.
+    """
+    bare = before.bare
+    if not before.last or bare is None or rendered.startswith(bare):
+        return None
+    known, at = bare.rfind(before.last), rendered.rfind(before.last)
+    if known < 0 or at < 0:
+        return None
+    behind, start = bare[known + len(before.last) :], at + len(before.last)
+    if rendered.startswith(behind + header, start):
+        return start + len(behind + header)
+    if not header.strip():
+        return None
+    at = rendered.find(header, start)
+    return at + len(header) if at >= 0 and _squeezed(rendered[start:at]) == _squeezed(behind) else None
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _start_in_history(header: str, before: Before, rendered: str) -> int | None:

@@ -125,7 +125,8 @@ def _trip(adapted: Adapted, outcomes: Sequence[Outcome]) -> Trip | NoTrip:
     if isinstance(full, RenderFailure):
         reason = f"{full.kind}: {full.message}"
         return NoTrip(adapted.case, adapted.setting, reason, full, adapted)
-    before = Before(_text(prompt), _text(bare))
+    last = adapted.before[-1].get("content")
+    before = Before(_text(prompt), _text(bare), last if isinstance(last, str) else "")
     return Trip(adapted, before, full.text)
 
 
