@@ -79,12 +79,10 @@ class Call:
                 parser.tail = lit.tail
                 self.lit_token = 0
                 return OK
-            if status == MORE:
-                if end > parser.pos:
-                    parser.markup(end)
-                return MORE
-            if end > at:
+            if self.lit_token:  # a part of the closer stands there; the white space before it is not text
                 parser.markup(end)
+            if status == MORE:
+                return MORE
             if not parser.options.missing_close:
                 return FAIL
             if final and parser.finish_reason == "length" and not self.whole_at_end():

@@ -140,7 +140,7 @@ class ArgumentItems(ItemValues):
             if at == len(buf):
                 return FAIL if final or at - parser.pos > WHITE_CAP else MORE
         status, end, self._lit_token = lit.match(buf, at, self._lit_token, final)
-        if status != FAIL and end > parser.pos:
+        if end > parser.pos:  # also when it fails: however the text was cut, it fails at one place
             parser.markup(end)
         return status
 

@@ -81,8 +81,8 @@ class JsonCall(Call):
                 return self._close(parser, final)
             buf = parser.buf
             at = white_end(buf, parser.pos)
+            parser.markup(at)
             if at == len(buf):
-                parser.markup(at)
                 if not final:
                     return MORE
                 if not (self._unbraced and parser.finish_reason != "length" and parser.options.missing_brace):

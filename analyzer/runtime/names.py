@@ -20,17 +20,23 @@ def valid_name(text: str) -> bool:
 
 
 def slot(buf: str, start: int, scan: int, watch: Watch, final: bool, *, name: bool) -> tuple[int, int]:
-    """Find where the slot that begins at `start` ends: (OK, where) | (MORE, from where to look again) | (FAIL, where)."""
+    """Find where the slot that begins at `start` ends: (OK, where) | (MORE, from where to look again) | (FAIL, where).
+
+    Where it fails must not depend on how much text is here: at its start, or where it has become too long.
+    """
     where, token = watch.seek(buf, max(scan, start), final)
+    too_long = start if name else start + NAME_CAP
     if token:
-        return (OK, where) if where - start <= NAME_CAP else (FAIL, start)
-    if final or where - start > NAME_CAP + WHITE_CAP:
-        return FAIL, where
+        return (OK, where) if where - start <= NAME_CAP else (FAIL, too_long)
+    if where - start > NAME_CAP + WHITE_CAP:
+        return FAIL, too_long
+    if final:
+        return FAIL, start
     if name:
         begin = white_end(buf, start)
         bad = _not_in_name(buf, begin, where)
         if bad is not None and white_end(buf, bad.start()) < where:
-            return FAIL, bad.start()
+            return FAIL, start
     return MORE, where
 
 

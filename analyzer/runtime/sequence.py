@@ -146,7 +146,7 @@ class SequenceCall(Call):
             if lit.tokens:
                 at = after
         status, end, self.lit_token = lit.match(buf, at, self.lit_token, final)
-        if status != FAIL and end > parser.pos:
+        if end > parser.pos:  # also when it fails: however the text was cut, it fails at one place
             parser.markup(end)
         if status == OK:
             self.lit_token = 0
