@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analyzer.infer.calls import CallsFinding
@@ -116,6 +117,13 @@ def turn_end(frame: Frame) -> str:
     return frame.tail if frame.tail.strip() else frame.end
 
 
+def _shared_end(lead: str, end: End, other: End | None) -> tuple[str, End]:
+    """Give to the closer of a text what its turn ends with beyond what turns of calls end with."""
+    if other is None or not end.literal.endswith(other.literal) or end.literal == other.literal:
+        return lead, end
+    return lead + end.literal[: -len(other.literal)], other
+
+
 def _segments(found: Findings) -> tuple[list[Segment], bool]:
     """Return the segments, and whether the header repeats before each message."""
     lead, end = end_of(turn_end(found.frame))
@@ -150,6 +158,8 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
                 end=message_end,
             )
         )
+    if calls is not None and end is not None:
+        lead, end = _shared_end(lead, end, end_of(calls.tail)[1])
     content = ContentSegment(open=opened, close=lead, end=end)
     if calls is None:
         return [*segments, content], repeats
@@ -233,11 +243,39 @@ def _grammar(turn: Turn, frame: Frame) -> Grammar:
     closers = {
         segment.end.literal for segment in turn.segments if segment.end is not None and not segment.end.stop
     }
-    triggers = [marks[0] for text in literals if (marks := [p for p in lexemes(text) if is_marker(p)])]
+    triggers = [marks[0] for text in literals if (marks := _markers(text))]
     return Grammar(
         triggers=tuple(dict.fromkeys(triggers)),
+        preserved_tokens=tuple(dict.fromkeys(mark for text in _written(turn) for mark in _markers(text))),
         stops=tuple(stop for stop in dict.fromkeys(stops) if stop not in closers),
     )
+
+
+def _markers(text: str) -> list[str]:
+    return [piece for piece in lexemes(text) if is_marker(piece)]
+
+
+def _written(turn: Turn) -> Iterator[str]:
+    """Yield the literals that a server must leave in the model's text: those of reasoning, wrappers of text, and calls."""
+    for segment in turn.segments:
+        yield segment.open
+        yield segment.close
+        if segment.kind == "calls":
+            yield segment.separator
+            for layout in segment.layouts:
+                if layout.kind == "json":
+                    yield layout.open
+                    yield layout.close
+                else:
+                    yield from _literals(layout.parts)
+
+
+def _literals(parts: Sequence[Part]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, str):
+            yield part
+        elif part.slot == "arguments":
+            yield from (piece for piece in part.item or () if isinstance(piece, str))
 
 
 def _first_literal(segment: CallsSegment) -> str:
