@@ -134,7 +134,7 @@ class _Batch:
         self._keys = keys
         self._slots = asyncio.Semaphore(max(1, limits.concurrent))
         self._writing = asyncio.Lock()
-        self._running: set[Running] = set()
+        self._running: dict[Running, Entry] = {}
         self._ended: list[Running] = []
         loop = asyncio.get_running_loop()
         self._end = None if limits.batch_timeout is None else loop.time() + limits.batch_timeout
@@ -159,14 +159,16 @@ class _Batch:
         if pending:
             await asyncio.wait(pending)
         if self._running:
-            await asyncio.gather(*(self._stop(running) for running in list(self._running)))
+            await asyncio.gather(
+                *(self._stop(running, entry) for running, entry in list(self._running.items()))
+            )
         for running in self._ended:
             running.join()
 
     async def _run(self, call: CheckedCall, entry: Entry) -> ToolResult:
-        refusal = await self._refusal(call)
-        if refusal is not None:
-            return self._result(call, entry, refusal, "skipped")
+        said = await self._refusal(call)
+        if said is not None:
+            return self._result(call, entry, said, "skipped")
         loop = asyncio.get_running_loop()
         timeout = self._limits.timeout if entry.timeout is None else entry.timeout
         if self._end is not None:
@@ -174,18 +176,21 @@ class _Batch:
             if timeout <= 0:
                 said = "not run: the time for this batch of calls was up; call it again if it is still needed"
                 return self._result(call, entry, said, "skipped")
-        running = self._start(call, entry)
-        self._running.add(running)
+        try:
+            running = self._start(call, entry)
+        except RuntimeError as refusal:  # no more threads
+            return self._result(call, entry, f"not run: {refusal}; try again later", "skipped")
+        self._running[running] = entry
         await asyncio.wait({running.future}, timeout=timeout)
         if not running.future.done():
-            ended = await self._stop(running, writer=entry.writer)
+            ended = await self._stop(running, entry)
             said = f"timed out after {timeout:.3g} s, try a narrower query"
             if entry.writer:
                 said = (
                     f"timed out after {timeout:.3g} s; it may have taken effect, check before you try again"
                 )
             return self._result(call, entry, said, "timed_out", left_running=not ended)
-        self._running.discard(running)
+        del self._running[running]
         self._ended.append(running)
         value, error = running.future.result()
         if error is None:
@@ -203,12 +208,12 @@ class _Batch:
             return f"not run: nobody could be asked whether it may run ({error})"
         return None if said is None else said or "not run: it was refused"
 
-    async def _stop(self, running: Running, *, writer: bool = False) -> bool:
+    async def _stop(self, running: Running, entry: Entry) -> bool:
         ended = await running.stopped(self._limits.grace)
-        self._running.discard(running)
+        self._running.pop(running, None)
         if ended:
             self._ended.append(running)
-        elif writer:
+        elif entry.writer:
             still = [other for other in _left.get(self._registry, ()) if other.alive]
             _left[self._registry] = [*still, running]
         return ended
@@ -241,7 +246,7 @@ class _Batch:
             return capped(as_text(value), cap)
 
         if function.is_async:
-            return RunningTask(task)
+            return RunningTask(task, cancellation)
         listens = function.cancel_parameter is not None
         return RunningThread(job, cancellation, interrupt=self._limits.interrupt, listens=listens)
 

@@ -71,11 +71,13 @@ class Running:
 class RunningTask(Running):
     """A tool in a task of the event loop."""
 
-    def __init__(self, made: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    def __init__(self, made: Callable[[], Coroutine[Any, Any, Any]], cancellation: Cancellation) -> None:
+        self._cancellation = cancellation
         self.future = asyncio.get_running_loop().create_task(_guarded(made))
 
     def stop(self) -> None:
-        """Cancel the task."""
+        """Tell the tool, and cancel its task."""
+        self._cancellation.stop()
         self.future.cancel()
 
 
@@ -101,7 +103,7 @@ class RunningThread(Running):
         self._interrupt = interrupt and _raise_in is not None
         self._patience = _PATIENCE if listens else 0
         self._lock = Lock()
-        self._ended = False
+        self._inside = False
         self._context = contextvars.copy_context()
         self._thread = Thread(target=self._main, name="tool", daemon=True)
         self._thread.start()
@@ -113,7 +115,7 @@ class RunningThread(Running):
         if self._patience >= 0:
             return
         with self._lock:
-            if self._interrupt and not self._ended and _raise_in is not None:
+            if self._interrupt and self._inside and _raise_in is not None:
                 _raise_in(self._thread.ident, ToolStoppedError)
 
     @property
@@ -126,15 +128,21 @@ class RunningThread(Running):
         self._thread.join(1.0)
 
     def _main(self) -> None:
+        """Run the tool and deliver its outcome; `ToolStoppedError` may come at any instruction until `_leave` is through."""
         outcome = Outcome("the tool was stopped", ToolStoppedError)
-        while not self._ended:
+        try:
             try:
+                self._inside = True
                 outcome = self._outcome()
-                self._end()
-            except BaseException:  # noqa: BLE001, PERF203  (`ToolStoppedError` between the tool and here)
-                self._job = _stopped
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
-            self._loop.call_soon_threadsafe(self._deliver, outcome)
+                self._leave()
+            except BaseException:  # noqa: BLE001  (raised between the tool and here)
+                self._inside = False
+                self._leave()
+        except BaseException:  # noqa: BLE001  (raised once more, before `_inside` was seen)
+            self._leave()
+        finally:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits
+                self._loop.call_soon_threadsafe(self._deliver, outcome)
 
     def _outcome(self) -> Outcome:
         try:
@@ -142,20 +150,16 @@ class RunningThread(Running):
         except BaseException as error:  # noqa: BLE001  (a panic in a tool is its call's result)
             return Outcome(error_text(error), type(error))
 
-    def _end(self) -> None:
+    def _leave(self) -> None:
         """From here on nothing is raised in this thread."""
         with self._lock:
+            self._inside = False
             if _raise_in is not None and self._cancellation.is_set():
                 _raise_in(self._thread.ident, None)
-            self._ended = True
 
     def _deliver(self, outcome: Outcome) -> None:
         if not self.future.done():
             self.future.set_result(outcome)
-
-
-def _stopped() -> Any:
-    raise ToolStoppedError("the tool was stopped")
 
 
 def _find_raise_in() -> Callable[[int | None, type[BaseException] | None], Any] | None:

@@ -61,10 +61,6 @@ class Checker:
             errors = sorted(self._validator.iter_errors(value), key=lambda error: len(error.absolute_path))
         except (Unresolvable, RecursionError) as error:
             raise UnusableSchemaError(str(error) or "the schema refers to itself without end") from error
-        except Exception as fault:
-            if isinstance(fault.__cause__, Unresolvable):
-                raise UnusableSchemaError(str(fault.__cause__)) from fault
-            raise
         found: dict[Fault, None] = {}
         for each in errors:
             found.update(dict.fromkeys(_faults_of(each)))

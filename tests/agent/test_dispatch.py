@@ -310,6 +310,81 @@ def test_no_writer_starts_beside_one_that_cannot_be_stopped() -> None:
     assert run(tools, message(call("write")))[0].content == "done"
 
 
+def test_a_writer_left_by_a_cancelled_batch_counts_too() -> None:
+    """The next batch does not write beside it."""
+    tools = Registry()
+    started = threading.Event()
+
+    @tools.tool(writer=True)
+    def stuck() -> None:
+        started.set()
+        time.sleep(0.6)
+
+    tools.add(lambda: "done", name="write", parameters={}, writer=True)
+    limits = Limits(grace=0.05)
+
+    async def cancelled() -> ToolResult:
+        batch = asyncio.ensure_future(dispatch(tools, message(call("stuck")), limits=limits))
+        await asyncio.to_thread(started.wait, 5)
+        batch.cancel()
+        with suppress(asyncio.CancelledError):
+            await batch
+        return (await dispatch(tools, message(call("write"))))[0]
+
+    assert asyncio.run(cancelled()).status == "skipped"
+
+
+def test_no_thread_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call is answered, the others go on."""
+    tools = weather()
+
+    @tools.tool
+    async def task() -> str:
+        return "fine"
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    first, second = run(tools, message(call("get_weather", city="Oslo"), call("task")))
+
+    assert (first.status, second.content) == ("skipped", "fine")
+
+
+def test_an_async_tool_is_told_too() -> None:
+    """Its `Cancellation` is set when its task is cancelled."""
+    tools = Registry()
+    seen: list[bool] = []
+
+    @tools.tool
+    async def task(cancel: Cancellation) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            seen.append(cancel.is_set())
+
+    run(tools, message(call("task")), limits=Limits(timeout=0.02))
+
+    assert seen == [True]
+
+
+def test_threads_are_only_told_where_raising_is_off() -> None:
+    """A tool that must not be interrupted ends when it looks."""
+    tools = Registry()
+    ended: list[str] = []
+
+    @tools.tool
+    def careful(cancel: Cancellation) -> None:
+        while not cancel.is_set():
+            time.sleep(0.001)
+        time.sleep(0.3)
+        ended.append("whole")
+
+    [result] = run(tools, message(call("careful")), limits=Limits(timeout=0.02, grace=5, interrupt=False))
+
+    assert (result.left_running, ended) == (False, ["whole"])
+
+
 def test_a_task_that_ignores_being_cancelled() -> None:
     """It is cancelled again and again for a while, then left and said so."""
     tools = Registry()
