@@ -107,6 +107,11 @@ class Call:
         """True when the call is complete without its closer although the text was cut."""
         return True
 
+    @property
+    def held_from(self) -> int:
+        """Where text begins that was consumed and that no event speaks of yet, -1 for none."""
+        return -1
+
     def held(self) -> str:
         """Text consumed and not reported yet, beside what the parser holds."""
         return ""

@@ -79,6 +79,11 @@ class RawValue:
         return self._how == STREAM and self._start >= 0
 
     @property
+    def held_from(self) -> int:
+        """Where the text that was consumed and not reported begins, -1 for none."""
+        return self._start if self._pieces else -1
+
+    @property
     def holds(self) -> list[str] | None:
         """Where more text of a value that goes out at its end belongs, None when that is not settled."""
         return self._pieces if self._how == HOLD and self._pieces else None

@@ -161,10 +161,10 @@ class ReadingState(State):
             self._scan = self.pos
             return
         self._release(call, complete=False)
-        at = self.offset
+        at = call.held_from if call.held_from >= 0 else self.offset
         if call.committed:
             for kind, about in call.flags:
-                self._problem(kind, about)
+                self._problem(kind, about, "", at, at)
             self._sink.append(CallEnd(self._index, "malformed", call.native_id, max(at, 0), max(at, 0)))
             self._skip_from = at
         else:
@@ -221,10 +221,11 @@ class ReadingState(State):
         at = max(0, self.offset)
         raw = self._record.text(self) if self._record is not None else ""
         if call.committed:
+            reported = call.held_from if call.held_from >= 0 else at
             for kind, about in call.flags:
-                self._problem(kind, about)
-            self._sink.append(CallEnd(self._index, "truncated", call.native_id, at, at))
-            self._problem("unterminated_call", call.name, raw)
+                self._problem(kind, about, "", reported, reported)
+            self._sink.append(CallEnd(self._index, "truncated", call.native_id, reported, reported))
+            self._problem("unterminated_call", call.name, raw, reported, at)
         else:
             self._problem("unterminated_call", call.name, raw, self._mark, at)
         self._call = None

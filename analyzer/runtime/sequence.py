@@ -238,6 +238,14 @@ class SequenceCall(Call):
         arguments = self._arguments
         return isinstance(arguments, ArgumentValue)
 
+    @property
+    def held_from(self) -> int:
+        """A value whose type shows at its end is held."""
+        arguments = self._arguments
+        if isinstance(arguments, ArgumentItems) and arguments.value is not None:
+            return arguments.value.held_from
+        return -1
+
     def held(self) -> str:
         """Text of a value that waits for its end."""
         return "" if self._arguments is None else self._arguments.held()
