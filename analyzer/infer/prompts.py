@@ -7,11 +7,13 @@ P2  the same under each value of each variable that the template reads from outs
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from analyzer.infer.turn import added
+from analyzer.infer.calls import CallsFinding
+from analyzer.infer.turn import Frame, added
 from analyzer.observe import probes
+from analyzer.observe.lexemes import common_start, is_marker, lexemes
 from analyzer.observe.session import Ask, Session
 from analyzer.observe.variants import head
 from analyzer.render.facts import TemplateFacts
@@ -41,6 +43,22 @@ def find_prompts(session: Session, calls_session: Session | None, facts: Templat
         prompts += _distinct(settings, after_result, "result", listed)
     changing = {name for prompt in prompts for name in prompt.set}
     return PromptsFinding(tuple(prompts), {name: choices[name] for name in choices if name in changing})
+
+
+def narrowed(
+    frame: Frame, calls: CallsFinding | None, prompts: Sequence[Prompt]
+) -> tuple[Frame, CallsFinding | None]:
+    """T5: shorten the header to what the prompts under every setting share; the rest belongs to the segments."""
+    texts = [prompt.text for prompt in prompts if prompt.text.strip()]
+    header = common_start(frame.header, *texts) if texts else frame.header
+    if header == frame.header or not any(is_marker(piece) for piece in lexemes(header)):
+        return frame, calls
+    rest = frame.header[len(header) :]
+    shorter = replace(frame, header=header, before_content=rest + frame.before_content)
+    if calls is None:
+        return shorter, None
+    before_text = rest + calls.before_text if calls.content_position == "before" else ""
+    return shorter, replace(calls, before=rest + calls.before, before_text=before_text)
 
 
 def variable_choices(facts: TemplateFacts) -> dict[str, tuple[Scalar, ...]]:

@@ -4,6 +4,7 @@ T1  with and without the generation prompt: the prompt's text
 T2  a turn of text that is the last: what follows the text
 T3  the same turn followed by a user message: the turn's end in mid-conversation
 T4  the prompt against the history of several turns: the header
+T5  the prompts under every setting against the header (prompts)
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
     user_header = common_suffix(middle, *leads) if middle else ""
     if not user_header.strip():
         user_header = common_suffix(middle, *leads[:1]) if middle else ""
+    user_header = _from_turn_start(user_header, leads[-1] if leads else "")
     end = _end(tail, middle, regions.user_end, user_header)
     starts = [start for start in (before, before_mid) if start or text]
     starts += [
@@ -85,6 +87,12 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
         tail=tail,
         end=end,
     )
+
+
+def _from_turn_start(header: str, lead: str) -> str:
+    """Cut from a header what ends the turn before it: turns begin with the marker that begins the first one."""
+    first = next((piece for piece in lexemes(lead) if is_marker(piece) and piece in header), "")
+    return header[header.rfind(first) :] if first else header
 
 
 def added(without: str, with_prompt: str | None) -> str:
