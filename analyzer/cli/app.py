@@ -24,6 +24,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "parse": "parse",
     "render": "render",
     "spec": "spec",
+    "lint": "lint",
+    "diff": "diff",
     "corpus": "corpus",
     "demo": "demo",
 }

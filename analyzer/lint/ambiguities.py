@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from analyzer.spec.model import CallsSegment, ContentSegment, Layout, ReasoningSegment, Spec
+from analyzer.spec.model import ContentSegment, Layout, ReasoningSegment, Spec
 from analyzer.spec.parts import ArgumentsSlot, Codec, KeySlot, NameSlot, ValueSlot
 
 UNESCAPED: Final = frozenset({"raw", "quoted", "dialect", "cdata"})
@@ -234,8 +234,6 @@ def _markers(spec: Spec) -> Iterator[tuple[str, str]]:
     for number, segment in enumerate(spec.turn.segments):
         yield f"turn.segments[{number}].open", segment.open
         yield f"turn.segments[{number}].close", segment.close
-        if isinstance(segment, CallsSegment):
-            yield f"turn.segments[{number}].separator", segment.separator
     for path, layout in _layouts(spec):
         for number, part in enumerate(layout.parts):
             if isinstance(part, str):

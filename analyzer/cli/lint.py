@@ -1,0 +1,119 @@
+"""`analyzer lint`: what is wrong with a template itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from analyzer.cli.output import console, print_json, visible
+
+if TYPE_CHECKING:
+    from analyzer.lint import Finding
+    from analyzer.lint.chatlint import ForeignFinding
+
+_STYLES: Final = {"error": "red", "warning": "yellow", "note": "dim"}
+_SHOWN: Final = 700
+
+
+@click.command("lint")
+@click.argument("source")
+@click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option(
+    "--sarif", "as_sarif", is_flag=True, help="Print the findings as SARIF 2.1.0, for code scanning."
+)
+@click.option("--no-chatlint", is_flag=True, help="Leave out chatlint's findings where it is installed.")
+@click.option("--short", is_flag=True, help="Leave out evidence and conversations.")
+def command(
+    source: str, variant: str | None, as_json: bool, as_sarif: bool, no_chatlint: bool, short: bool
+) -> int:
+    """Report what is wrong with a template, each finding with the conversation that shows it.
+
+    \b
+    Examples:
+      analyzer lint chat_template.jinja
+      analyzer lint model/ --json | jq '.findings[].kind'
+      analyzer lint chat_template.jinja --sarif > lint.sarif
+
+    Exits with 1 when there is an error among the findings.
+    """
+    if as_json and as_sarif:
+        raise click.UsageError("--json and --sarif are two forms of the same output; give one.")
+    from analyzer.lint import lint, to_sarif  # noqa: PLC0415
+    from analyzer.lint.chatlint import is_installed, run_chatlint, summary  # noqa: PLC0415
+    from analyzer.render import RenderWorker  # noqa: PLC0415
+    from analyzer.template import load_templates, pick  # noqa: PLC0415
+
+    template = pick(load_templates(source), variant)
+    with RenderWorker() as renderer:
+        findings = lint(template, renderer)
+    foreign = None
+    if is_installed() and not no_chatlint and not as_sarif:
+        foreign = run_chatlint(template.text)
+    if as_sarif:
+        print_json(to_sarif(findings, source, _version()))
+    elif as_json:
+        data = {"template": template.name, "findings": [found.to_json() for found in findings]}
+        print_json({**data, "chatlint": summary(foreign)})
+    else:
+        _print(template.name, findings, foreign, short=short)
+    return int(any(found.severity == "error" for found in findings))
+
+
+def _version() -> str:
+    from importlib import metadata  # noqa: PLC0415
+
+    try:
+        return metadata.version("chat-template-analyzer")
+    except metadata.PackageNotFoundError:
+        return "0"
+
+
+def _print(
+    name: str, findings: Sequence[Finding], foreign: tuple[ForeignFinding, ...] | str | None, *, short: bool
+) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
+    from analyzer.cli.paint import put  # noqa: PLC0415
+
+    out = console()
+    for found in findings:
+        line = Text(f"{visible(name)}{'' if found.line is None else f':{found.line}'}: ")
+        line.append(found.severity, _STYLES[found.severity]).append(
+            f" {found.kind}: {visible(found.message)}"
+        )
+        put(out, line)
+        if not short:
+            for text in _details(found):
+                put(out, Text(f"    {visible(text)}", "dim"))
+    counts = {level: sum(found.severity == level for found in findings) for level in _STYLES}
+    put(
+        out,
+        Text(", ".join(f"{number} {level}{'' if number == 1 else 's'}" for level, number in counts.items())),
+    )
+    if isinstance(foreign, str):
+        put(out, Text(visible(foreign), "yellow"))
+    elif foreign is not None:
+        put(out, Text("chatlint:", "bold"))
+        for one in foreign:
+            line = Text("  ").append(one.severity, _STYLES[one.severity])
+            line.append(f" {visible(one.prop)}, {one.times} times, first with {visible(one.shape)}: ")
+            put(out, line.append(visible(one.detail)[:_SHOWN], "dim"))
+
+
+def _details(found: Finding) -> list[str]:
+    """The evidence and the conversation, one line each."""
+    lines = [f"{key}: {_cut(value)}" for key, value in found.evidence.items()]
+    messages: Any = found.conversation.get("messages", ())
+    lines += [f"message: {_cut(message)}" for message in messages]
+    if "tools" in found.conversation:
+        lines.append(f"tools: {_cut(found.conversation['tools'])}")
+    return lines
+
+
+def _cut(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ..."

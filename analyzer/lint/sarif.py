@@ -1,0 +1,43 @@
+"""Findings as SARIF 2.1.0, the format that code scanning services read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from analyzer.lint.findings import RULES, Finding
+
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def to_sarif(findings: Sequence[Finding], source: str, version: str) -> dict[str, Any]:
+    """One run over one template; `source` is the file or the id it came from."""
+    used = sorted({found.kind for found in findings})
+    rules = [
+        {
+            "id": kind,
+            "shortDescription": {"text": RULES[kind][1] if kind in RULES else kind},
+            "defaultConfiguration": {"level": RULES[kind][0] if kind in RULES else "warning"},
+        }
+        for kind in used
+    ]
+    results = [
+        {
+            "ruleId": found.kind,
+            "ruleIndex": used.index(found.kind),
+            "level": found.severity,
+            "message": {"text": found.message},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": source},
+                        "region": {"startLine": found.line or 1},
+                    }
+                }
+            ],
+            "properties": {"evidence": dict(found.evidence), "conversation": dict(found.conversation)},
+        }
+        for found in findings
+    ]
+    driver = {"name": "chat-template-analyzer", "version": version, "rules": rules}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}

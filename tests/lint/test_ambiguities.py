@@ -1,0 +1,101 @@
+"""Static findings on a spec: what no parser can resolve, and what only some texts run into."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analyzer.lint import ambiguities, is_ambiguous
+from analyzer.spec.model import (
+    CallsSegment,
+    ContentSegment,
+    End,
+    JsonLayout,
+    ReasoningSegment,
+    SequenceLayout,
+    Spec,
+    Turn,
+)
+from analyzer.spec.parts import ArgumentsSlot, Codecs, JsonCodec, KeySlot, NameSlot, ValueSlot
+
+WHOLE = ArgumentsSlot(codec=JsonCodec())
+
+
+def items(*item: Any, separator: str = "", string: str = "raw") -> ArgumentsSlot:
+    """Arguments one by one."""
+    return ArgumentsSlot(item=item, separator=separator, codecs=Codecs(string=string))  # type: ignore[arg-type]
+
+
+def spec(
+    *parts: Any, content: str = "", reasoning: tuple[str, str] = ("<think>", "</think>"), end: str = "<end>"
+) -> Spec:
+    """A format with these calls."""
+    segments = (
+        ReasoningSegment(open=reasoning[0], close=reasoning[1]),
+        ContentSegment(open=content, end=End(literal=end)),
+        CallsSegment(layouts=(SequenceLayout(parts=parts),), end=End(literal=end)),
+    )
+    return Spec(turn=Turn(segments=segments))
+
+
+GOOD = ("<call>", NameSlot(), ":", WHOLE, "</call>")
+
+
+def test_a_clear_format_has_none() -> None:
+    """Markers, names and JSON."""
+    assert () == ambiguities(spec(*GOOD))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (spec("<call>", NameSlot(), items("", KeySlot(), "=", ValueSlot(), ";"), "</call>"), "unended_value"),
+        (spec("<call>", NameSlot(), ":", items(KeySlot(), ValueSlot(), ";"), "</call>"), "unended_value"),
+        (spec("<call>", NameSlot(), ":", items(KeySlot(), "=", ValueSlot()), "</call>"), "unended_value"),
+        (
+            spec("<call>", NameSlot(), ":", items(KeySlot(), " ", ValueSlot(), "\n"), "</call>"),
+            "blank_structure",
+        ),
+        (spec(*GOOD, content="<call>"), "same_opener"),
+        (spec(*GOOD, reasoning=("<call>", "</call>")), "same_opener"),
+        (spec(*GOOD, content="<think>"), "same_opener"),
+    ],
+)
+def test_what_no_parser_can_resolve(given: Spec, kind: str) -> None:
+    """Two turns are written alike."""
+    found = [one for one in ambiguities(given) if one.fatal]
+
+    assert kind in [one.kind for one in found]
+    assert is_ambiguous(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (
+            spec("<call>", NameSlot(), ":", items("<p=", KeySlot(), ">", ValueSlot(), "</p>"), "</call>"),
+            "unescaped_values",
+        ),
+        (spec("[", NameSlot(), "(", WHOLE, ")]"), "unmarked_calls"),
+        (spec(*GOOD, reasoning=("<t>", "<m>"), content="<m>text:"), "marker_begins_text"),
+        (spec(*GOOD, end="call"), "end_in_marker"),
+        (spec(*GOOD, reasoning=("###", "###")), "toggle_marker"),
+    ],
+)
+def test_what_only_some_texts_run_into(given: Spec, kind: str) -> None:
+    """Said, and not fatal."""
+    assert kind in [one.kind for one in ambiguities(given)]
+    assert not is_ambiguous(given)
+
+
+def test_paths_lead_to_the_field() -> None:
+    """The path is one of the spec's own."""
+    layout = JsonLayout(
+        name=("name",),
+        arguments=("arguments",),
+        parts=('{"name": "', NameSlot(), '", "arguments": ', WHOLE, "}"),
+    )
+    given = Spec(turn=Turn(segments=(ContentSegment(), CallsSegment(layouts=(layout,)))))
+
+    assert ["turn.segments[1].open"] == [one.path for one in ambiguities(given)]
