@@ -15,7 +15,7 @@ from typing import Any
 
 from analyzer.infer.reasoning_fields import field_candidates
 from analyzer.observe import probes
-from analyzer.observe.session import Ask, Session
+from analyzer.observe.session import Ask, Session, render_each
 from analyzer.render.facts import TemplateFacts
 
 EMPTY_CONTENTS = ("empty", "null", "absent", "space", "text")
@@ -104,33 +104,32 @@ def call_chat(session: Session, count: int, arguments: int = 2, content: str = "
 
 
 def _fit_calls(plain: Session, arguments: str) -> Session | None:
-    """I2: the first shape in which a call of one tool is rendered in its turn."""
-    for flat in (plain.shape.flat, True):
-        for followed in (False, True):
-            found = _fit_call_content(plain.with_shape(arguments=arguments, flat=flat, followed=followed))
-            if found is not None:
-                return found
-        if arguments == "text" and flat:
-            break
-    return None
-
-
-def _fit_call_content(session: Session) -> Session | None:
-    refused = False
-    for mutable in (session.shape.mutable, True):
-        for empty in EMPTY_CONTENTS:
-            tried = session.with_shape(empty_content=empty, mutable=mutable)
-            seen = len(session.failures)
-            chat = call_chat(tried, 1)
-            if session.shape.followed:
-                chat.append(probes.result(session.needles, 0))
-            text = tried.one(chat, "I2", tools=probes.tools(session.needles))
-            if text is not None and _shows_call(session, text):
-                return tried
-            refused = refused or any(failure.kind == "security" for _, failure in session.failures[seen:])
-        if not refused:
+    """I2: the first shape in which a call of one tool is rendered in its turn: the usual one alone, then all others at once."""
+    for mutable in dict.fromkeys((plain.shape.mutable, True)):
+        seen = len(plain.failures)
+        shapes = [
+            plain.with_shape(
+                arguments=arguments, flat=flat, followed=followed, empty_content=empty, mutable=mutable
+            )
+            for flat in dict.fromkeys((plain.shape.flat, True))
+            for followed in (False, True)
+            for empty in EMPTY_CONTENTS
+        ]
+        for tried in (shapes[:1], shapes[1:]):
+            texts = render_each([(one, _call_ask(one)) for one in tried], "I2")
+            for one, text in zip(tried, texts, strict=True):
+                if text is not None and _shows_call(one, text):
+                    return one
+        if not any(failure.kind == "security" for _, failure in plain.failures[seen:]):
             return None
     return None
+
+
+def _call_ask(session: Session) -> Ask:
+    chat = call_chat(session, 1)
+    if session.shape.followed:
+        chat.append(probes.result(session.needles, 0))
+    return Ask(chat, tools=probes.tools(session.needles))
 
 
 def _shows_call(session: Session, text: str) -> bool:

@@ -67,13 +67,19 @@ def infer(template: Template, renderer: Renderer, series: int = 0) -> Inference:
 
 
 def _choose(accepted: Fit) -> _CallsSeen | None:
-    """Observe calls in each accepted shape and take the best: JSON arguments before a Python dict, mapping before text."""
-    tried = [seen for session in accepted.calls if (seen := _see(session)) is not None]
-    if not tried:
-        return None
-    best = min(tried, key=_badness)
-    alike = all(other.seen[name] == best.seen[name] for other in tried for name in SAME_FOR_BOTH)
-    return replace(best, both=len(tried) > 1 and alike)
+    """Observe calls and take the best shape: JSON arguments before a Python dict, mapping before text.
+
+    A second shape is observed whole only where the first shows no JSON; else a few variants tell whether both render alike.
+    """
+    best: _CallsSeen | None = None
+    for session in accepted.calls:
+        if best is not None and _badness(best) == 0:
+            other = observe(session, SAME_FOR_BOTH)
+            return replace(best, both=all(other[name] == best.seen[name] for name in SAME_FOR_BOTH))
+        seen = _see(session)
+        if seen is not None and (best is None or _badness(seen) < _badness(best)):
+            best = seen
+    return best
 
 
 def _badness(seen: _CallsSeen) -> int:

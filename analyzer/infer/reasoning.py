@@ -16,7 +16,7 @@ from typing import Any
 from analyzer.infer.calls import CallsFinding
 from analyzer.infer.pairing import Pair, find_pair
 from analyzer.infer.prompts import variable_choices
-from analyzer.infer.reasoning_fields import ReasoningFinding, field_candidates
+from analyzer.infer.reasoning_fields import ReasoningFinding, field_candidates, is_likely
 from analyzer.infer.reasoning_tags import find_in_content, find_in_prompt
 from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
@@ -38,12 +38,14 @@ def find_reasoning(
 ) -> ReasoningFinding | None:
     """R1, then R1 under each setting of the template's variables (R4), R2 and R5; None when no reasoning is found."""
     context = _Context(session, calls_session, facts, regions, frame, calls)
-    found = _by_field(context, {})
+    candidates = field_candidates(facts)
+    likely = [name for name in candidates if is_likely(name)]
+    found = _by_field(context, likely, {}) or _by_field(context, candidates[len(likely) :], {})
     if found is not None:
         return found
     for name, values in variable_choices(facts).items():
         for value in values:
-            found = _by_field(context, {name: value})
+            found = _by_field(context, likely, {name: value})
             if found is not None:
                 return found
     return find_in_content(session, facts, regions, frame, calls) or find_in_prompt(frame, prompts, calls)
@@ -59,9 +61,12 @@ class _Context:
     calls: CallsFinding | None
 
 
-def _by_field(context: _Context, setting: Mapping[str, Any]) -> ReasoningFinding | None:
+def _by_field(
+    context: _Context, candidates: Sequence[str], setting: Mapping[str, Any]
+) -> ReasoningFinding | None:
     """R1: try each candidate field; the first whose needle is rendered decides, the others that render alike are added."""
-    candidates = field_candidates(context.facts)
+    if not candidates:
+        return None
     session, calls_session, needles = context.session, context.calls_session, context.session.needles
     tools = probes.tools(needles) if calls_session is not None else None
     asks = [

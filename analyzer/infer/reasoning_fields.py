@@ -38,11 +38,16 @@ STANDARD_FIELDS = frozenset(
 MOST_FIELDS = 12
 
 
+def is_likely(name: str) -> bool:
+    """Tell whether a field's name speaks of reasoning; such fields are tried first, and under every setting."""
+    return any(word in name for word in ("reason", "think", "thought", "plan"))
+
+
 def field_candidates(facts: TemplateFacts) -> list[str]:
     """Return the message fields that may hold reasoning: the names read from messages that are not standard ones."""
     direct = list(facts.fields("messages[]"))
     names = [name for name in [*direct, *facts.names] if name not in STANDARD_FIELDS and name.isidentifier()]
-    likely = [name for name in names if any(word in name for word in ("reason", "think", "thought", "plan"))]
+    likely = [name for name in names if is_likely(name)]
     ordered = dict.fromkeys([*likely, *(name for name in direct if name in names)])
     return list(ordered)[:MOST_FIELDS]
 

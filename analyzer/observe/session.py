@@ -76,9 +76,11 @@ class Session:
 
     def render(self, asks: Sequence[Ask], label: str = "") -> list[str | None]:
         """Render all `asks` in one batch. A failed render is None, and its message is kept under `label`."""
-        requests = [self._request(ask) for ask in asks]
+        return self._texts([self._request(ask) for ask in asks], label)
+
+    def _texts(self, requests: Sequence[RenderRequest], label: str) -> list[str | None]:
         outcomes = self.renderer.render(self.template.text, requests, mutable=self.shape.mutable)
-        self.renders += len(asks)
+        self.renders += len(requests)
         texts: list[str | None] = []
         for outcome in outcomes:
             if isinstance(outcome, Rendered):
@@ -127,6 +129,15 @@ class Session:
         if "tool_calls" in out and self.shape.flat:
             out["tool_calls"] = [{"id": call["id"], **call["function"]} for call in out["tool_calls"]]
         return out
+
+
+def render_each(pairs: Sequence[tuple[Session, Ask]], label: str = "") -> list[str | None]:
+    """Render one probe in each of several shapes of the same template and sandbox, in one batch."""
+    if not pairs:
+        return []
+    first = pairs[0][0]
+    requests = [session._request(ask) for session, ask in pairs]  # noqa: SLF001  (the same module)
+    return first._texts(requests, label)  # noqa: SLF001
 
 
 def _with_text_arguments(call: Mapping[str, Any]) -> dict[str, Any]:
