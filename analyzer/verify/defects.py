@@ -38,6 +38,7 @@ KINDS: Final[dict[str, str]] = {
     "section_not_closed": "The closer of the calls is missing in some turns and stands in others.",
     "calls_behind_end": "Some calls are written behind the end of the turn, where a model has stopped.",
     "turn_after_result_broken": "A turn with calls is written in another way when a tool result stands before it.",
+    "prompt_not_in_history": "A generation prompt says what no turn of that kind begins with in the history.",
     "empty_arguments_broken": "A call without arguments is written as JSON that is none.",
     "arguments_lost": "Some arguments are not written.",
     "null_argument_lost": "An argument whose value is null is not written.",

@@ -16,7 +16,7 @@ from analyzer.render import Renderer
 from analyzer.spec.model import CallsSegment, Spec
 from analyzer.verify.cases import OWN_LITERAL, Case
 from analyzer.verify.compare import differences
-from analyzer.verify.literals import layout_parts, same_id
+from analyzer.verify.literals import is_marked, same_id
 from analyzer.verify.reading import from_header, read
 from analyzer.verify.samples import cases
 from analyzer.verify.trips import TemplateText
@@ -67,7 +67,7 @@ def self_trips(spec: Spec, seed: int, effort: str = "normal") -> tuple[int, list
     same = same_id(spec)
     header = spec.turn.header
     read_with = from_header(spec)
-    marked = _marked(spec)
+    marked = is_marked(spec)
     for case, message in _turns(cases(seed, effort)):
         truth = message if marked else replace(message, content=None)
         text = write_turn(spec, truth, prompt=header)
@@ -97,13 +97,3 @@ def _turns(known: tuple[Case, ...]) -> Iterator[tuple[Case, Message]]:
         )
         if made:
             yield case, Message(case.reply.content or None, None, made)
-
-
-def _marked(spec: Spec) -> bool:
-    """Whether a marker tells calls from text."""
-    calls = spec.calls
-    if calls is None:
-        return False
-    first = next(iter(layout_parts(calls.layouts[0])), "")
-    opening = calls.open + (first if isinstance(first, str) else "")
-    return bool(opening.strip().strip("[{"))

@@ -1,4 +1,4 @@
-"""Judging trips: held, defective with a proof, or failed."""
+"""Judging trips: held, defective with a proof, collided with a proof, or failed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from analyzer.verify.adapt import Adapter
 from analyzer.verify.cases import Reply, needles_in, needles_of
 from analyzer.verify.coverage import Level, levels_of
 from analyzer.verify.defects import Finding, proves_absence, recognise, restored
+from analyzer.verify.literals import is_marked
 from analyzer.verify.trips import NoTrip, Stage, Trip
 
-Outcome = Literal["held", "defect", "failed"]
+Outcome = Literal["held", "defect", "collided", "failed"]
+"""`collided`: no parser can tell what was sent from what came out, and the template is not to blame."""
+
+TEXT_LIKE_CALL = "collision: calls that no marker opens, directly behind content, read as more of it"
 
 
 @dataclass(slots=True)
@@ -107,17 +111,41 @@ def reads_reasoning(spec: Spec) -> bool:
 
 def judge(trips: Sequence[Trip], adapter: Adapter, stage: Stage) -> list[Judgement]:
     """A judgement for each trip; those that need it are rendered again with what came out."""
-    judged = [_first_look(trip) for trip in trips]
-    doubtful = [one for one in judged if any(finding.proof == "same_render" for finding in one.findings)]
+    marked = is_marked(adapter.spec)
+    judged = [
+        Judgement(trip, "collided") if not marked and _reads_as_content(trip) else _first_look(trip)
+        for trip in trips
+    ]
+    doubtful = [
+        one
+        for one in judged
+        if one.outcome == "collided" or any(finding.proof == "same_render" for finding in one.findings)
+    ]
     requests = [
         adapter.request(one.trip.adapted, [*one.trip.adapted.before, _again(one, adapter)])
         for one in doubtful
     ]
     for one, outcome in zip(doubtful, stage.render(requests), strict=True):
-        if not isinstance(outcome, Rendered) or outcome.text != one.trip.full:
+        if not isinstance(outcome, Rendered) or not _is_same(one, outcome.text):
             _fail(one, "rendered again it is another text")
     _support(judged)
     return judged
+
+
+def _reads_as_content(trip: Trip) -> bool:
+    """Whether the calls of a turn came out as the rest of the content that they stand behind."""
+    sent, got = trip.adapted.reply, trip.reading.message if trip.reading is not None else Message()
+    if trip.failures or not sent.calls or not sent.content or got.tool_calls:
+        return False
+    return (got.content or "").lstrip().startswith(sent.content.strip())
+
+
+def _is_same(one: Judgement, text: str) -> bool:
+    """Whether a render is that of the trip; where a call is told as content, the white space before the turn is not the turn's."""
+    if text == one.trip.full or one.outcome != "collided" or one.trip.cut is None:
+        return text == one.trip.full
+    before = text.removesuffix(one.trip.written)
+    return before != text and "".join(before.split()) == "".join(one.trip.cut.before.split())
 
 
 def _first_look(trip: Trip) -> Judgement:
@@ -137,6 +165,8 @@ def _again(one: Judgement, adapter: Adapter) -> dict[str, object]:
     """The turn that came out, with what is proved to be lost put back."""
     trip = one.trip
     sent, got = trip.adapted.reply, trip.reading.message if trip.reading is not None else Message()
+    if one.outcome == "collided":
+        return adapter.turn(Reply(got.content, got.reasoning_content), ())
     lost = {finding.difference.slot for finding in one.findings if finding.proof == "absent"}
     reply = Reply(
         sent.content if "content" in lost else got.content,
@@ -149,7 +179,8 @@ def _again(one: Judgement, adapter: Adapter) -> dict[str, object]:
 
 def _fail(one: Judgement, why: str) -> None:
     one.outcome = "failed"
-    one.failures = [f"{one.trip.label}: {finding.difference}; {why}" for finding in one.findings]
+    wrong = [finding.difference for finding in one.findings] or one.trip.differences
+    one.failures = [f"{one.trip.label}: {difference}; {why}" for difference in wrong]
 
 
 def _support(judged: Sequence[Judgement]) -> None:

@@ -138,6 +138,16 @@ def identity_pattern(spec: Spec) -> tuple[str, int] | None:
     return None
 
 
+def is_marked(spec: Spec) -> bool:
+    """Whether a marker tells calls from text, and not brackets alone."""
+    calls = spec.calls
+    if calls is None:
+        return False
+    first = next(iter(layout_parts(calls.layouts[0])), "")
+    opening = calls.open + (first if isinstance(first, str) else "")
+    return bool(opening.strip().strip("[{"))
+
+
 def name_comes_from_id(spec: Spec) -> bool:
     """Whether calls hold no name but the one inside their id."""
     calls = spec.calls

@@ -13,11 +13,11 @@ from typing import Final
 from analyzer.chat import Message
 from analyzer.spec.model import CallsSegment, ContentSegment, ReasoningSegment, Spec
 from analyzer.verify.adapt import Adapted
+from analyzer.verify.constructions import Construction
 from analyzer.verify.cut import Cut
 from analyzer.verify.junctions import soft_misfit
 from analyzer.verify.mutants import ADDED_END, Mutant, mutants
 from analyzer.verify.pieces import Piece, misfit, mismatch
-from analyzer.verify.prefills import Construction
 from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Traveller, Trip
 from analyzer.verify.writer import applicable, turn_pieces
@@ -30,7 +30,8 @@ PARSES: Final = 6
 class Witness:
     """A trip that held, as a text that mutants are tried on.
 
-    ``text`` is the turn with its header; ``exact``: the spec's writer writes the very same text.
+    ``text`` is the turn with its header; ``exact``: the spec's writer writes the very same text; ``rest``: the very same text behind
+    a generation prompt that is written otherwise than the beginning of a turn.
     """
 
     adapted: Adapted
@@ -39,6 +40,7 @@ class Witness:
     text: str
     exact: bool
     label: str = ""
+    rest: bool = False
     whole: bool = True
     """False: the rest of a turn that called, behind a result; it has no header and may lack what begins a turn."""
 
@@ -46,10 +48,12 @@ class Witness:
     def of(cls, spec: Spec, trip: Trip, cut: Cut, message: Message) -> Witness:
         """The witness that a text with this message is."""
         text = _from_header(spec, trip, cut)
-        exact = mismatch(turn_pieces(spec, message), text) is None
+        pieces = turn_pieces(spec, message)
+        exact = mismatch(pieces, text) is None
+        rest = not exact and cut.by == "prompt" and _is_written_behind(pieces, cut)
         whole = not trip.after_result or cut.by == "prompt" or cut.before.endswith(spec.turn.header)
         whole = whole and (cut.by == "history" or not trip.after_result or bool(trip.before.prompt_text))
-        return cls(trip.adapted, cut, message, text, exact, trip.label, whole)
+        return cls(trip.adapted, cut, message, text, exact, trip.label, rest, whole)
 
 
 def witnesses(spec: Spec, trips: Sequence[Trip]) -> list[Witness]:
@@ -100,11 +104,11 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> tuple[list[str], list[s
             continue
         pieces = turn_pieces(spec, witness.message)
         found = misfit(pieces, witness.text)
-        if found is None or _is_tolerable(spec, witness, pieces, found):
+        if found is None or _is_tolerable(spec, witness, found):
             continue
         left, junctions = soft_misfit(pieces, witness.text)
         proven = all(path in exact for junction in junctions for path in junction.paths)
-        if proven and (left is None or _is_tolerable(spec, witness, pieces, left)):
+        if proven and (left is None or _is_tolerable(spec, witness, left)):
             notes += map(str, junctions)
             continue
         at, piece = found
@@ -119,22 +123,24 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> tuple[list[str], list[s
     return failures, notes
 
 
-def _is_tolerable(
-    spec: Spec, witness: Witness, pieces: Sequence[Piece], found: tuple[int, Piece | None]
-) -> bool:
+def _is_tolerable(spec: Spec, witness: Witness, found: tuple[int, Piece | None]) -> bool:
     at, piece = found
-    if _is_rest(pieces, witness, at):
+    if _is_rest(witness, at):
         return True
     if piece is None:
         return witness.text[at:].strip() in spec.grammar.stops
     return piece.codec is not None or (bool(piece.path) and at == len(witness.text))
 
 
-def _is_rest(pieces: Sequence[Piece], witness: Witness, at: int) -> bool:
+def _is_rest(witness: Witness, at: int) -> bool:
     """Whether only what the generation prompt wrote is otherwise, and all behind it is as the spec writes it."""
     if witness.cut.by == "history" or at >= len(witness.text) - len(witness.cut.text):
         return False
-    return any(mismatch(pieces[start:], witness.cut.text) is None for start in range(1, len(pieces)))
+    return witness.rest
+
+
+def _is_written_behind(pieces: Sequence[Piece], cut: Cut) -> bool:
+    return any(mismatch(pieces[start:], cut.text) is None for start in range(1, len(pieces)))
 
 
 def survivors(spec: Spec, traveller: Traveller, known: Sequence[Witness]) -> Iterator[Mutant]:
@@ -157,13 +163,16 @@ def is_killed(mutant: Mutant, traveller: Traveller, known: Sequence[Witness]) ->
     """Whether some text is written or read otherwise by the mutant."""
     likely = [witness for witness in known if _concerns(mutant, witness)]
     for witness in likely:
-        if witness.exact and _writes_otherwise(mutant.spec, witness):
+        if (witness.exact or witness.rest) and _writes_otherwise(mutant.spec, witness):
             return True
     return any(_reads_otherwise(mutant, traveller, witness) for witness in _most_telling(likely))
 
 
 def _writes_otherwise(spec: Spec, witness: Witness) -> bool:
-    return mismatch(turn_pieces(spec, witness.message), witness.text) is not None
+    pieces = turn_pieces(spec, witness.message)
+    if witness.rest:
+        return not _is_written_behind(pieces, witness.cut)
+    return mismatch(pieces, witness.text) is not None
 
 
 def _reads_otherwise(mutant: Mutant, traveller: Traveller, witness: Witness) -> bool:

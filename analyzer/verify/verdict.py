@@ -9,19 +9,20 @@ from analyzer.render import Renderer
 from analyzer.spec.model import Defect, Spec, Verification
 from analyzer.verify.adapt import Adapter, settings_of
 from analyzer.verify.collisions import collisions
+from analyzer.verify.constructions import Construction, constructions, try_construction
 from analyzer.verify.coverage import Coverage, describe, levels_of, plan
 from analyzer.verify.defects import EXPECTED_SHAPES
 from analyzer.verify.inputs import probe_inputs
-from analyzer.verify.judgement import Judgement, judge, reads_reasoning, settle
+from analyzer.verify.judgement import TEXT_LIKE_CALL, Judgement, judge, reads_reasoning, settle
 from analyzer.verify.malformed import BROKEN, excuse
 from analyzer.verify.middles import MiddleFindings, check_middles, choose
 from analyzer.verify.mutation import survivors, unexplained, witnesses, witnesses_of_constructions
-from analyzer.verify.prefills import Construction, check_prompts, constructions, try_construction
+from analyzer.verify.prefills import check_prompts
 from analyzer.verify.results import check_results
 from analyzer.verify.samples import EMPTY_TURN, cases
 from analyzer.verify.shapes import check_shapes, declare_less
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
-from analyzer.verify.witnesses import defects_of, moved_content, style_defects
+from analyzer.verify.witnesses import defects_of, moved_content, odd_prompt, style_defects
 
 _SHOWN_FAILURES = 8
 
@@ -87,7 +88,9 @@ def verify(
     work.judged = judge(trips, adapter, stage)
     excuse(spec, work.judged, adapter, stage, traveller)
     _note_coverage(spec, work, coverage)
-    good = [one.trip for one in work.judged if one.outcome != "failed" and not set(one.kinds) & BROKEN]
+    good = [
+        one.trip for one in work.judged if one.outcome in ("held", "defect") and not set(one.kinds) & BROKEN
+    ]
 
     work.failures += check_prompts(spec, trips)
     _note_constructions(spec, traveller, good, work)
@@ -107,7 +110,9 @@ def verify(
     work.failures += unfit
     work.unproven += respaced
     if not work.failures:
-        known_texts += witnesses_of_constructions(spec, [one for one in work.constructed if not one.soft])
+        known_texts += witnesses_of_constructions(
+            spec, [one for one in work.constructed if one.fit == "exact"]
+        )
         work.unproven += [
             f"{mutant.path}: {mutant.change}" for mutant in survivors(spec, traveller, known_texts)
         ]
@@ -156,6 +161,11 @@ def _note_coverage(spec: Spec, work: _Work, coverage: Coverage) -> None:
         if one.outcome == "failed":
             work.failures += one.failures
             continue
+        if one.outcome == "collided":
+            case = one.trip.adapted.case
+            work.unproven.append(TEXT_LIKE_CALL)
+            coverage.refuse(levels_of(case, one.trip.adapted.setting.label), TEXT_LIKE_CALL)
+            continue
         work.round_trips += 1
         coverage.passed(one.levels())
         if one.kinds:
@@ -179,6 +189,8 @@ def _note_constructions(spec: Spec, traveller: Traveller, trips: Sequence[Trip],
                 work.round_trips += 1
         else:
             work.failures.append(f"turn.prompts: {made}")
+    odd = [made for made in work.constructed if made.fit == "odd"]
+    work.defects += [odd_prompt(odd[0])] if odd else []
 
 
 def _note_middles(spec: Spec, middles: MiddleFindings, work: _Work) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from analyzer.spec.model import Defect
 from analyzer.verify.adapt import Adapter
 from analyzer.verify.cases import Call, Case, Reply, strings
+from analyzer.verify.constructions import Construction
 from analyzer.verify.defects import KINDS, Finding
 from analyzer.verify.judgement import Judgement, judge
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
@@ -65,6 +66,22 @@ def moved_content(trip: Trip) -> Defect:
     messages = [*adapted.before, adapted.turn, *adapted.after()]
     kind = "content_moved_behind_results"
     return Defect(kind=kind, message=KINDS[kind], witness={"messages": messages, "proof": "render"})
+
+
+def odd_prompt(made: Construction) -> Defect:
+    """The defect of a template whose generation prompt says what no turn of the history begins with."""
+    adapted, before = made.trip.adapted, made.trip.before
+    kind = "prompt_not_in_history"
+    witness: dict[str, Any] = {"messages": [*adapted.before, adapted.turn]}
+    if adapted.setting.variables:
+        witness["variables"] = dict(adapted.setting.variables)
+    prompt = before.prompt_text or (before.prompt or "")[-_SHOWN:]
+    render = made.trip.written[-_SHOWN:]
+    return Defect(
+        kind=kind,
+        message=KINDS[kind],
+        witness={**witness, "prompt": prompt, "render": render, "proof": "render"},
+    )
 
 
 def _witness(kind: str, one: Judgement) -> dict[str, Any]:

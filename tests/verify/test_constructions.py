@@ -1,0 +1,106 @@
+"""Generation prompts that say what history does not, and calls that nothing tells from text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analyzer.render import InProcessRenderer
+from analyzer.verify import Verdict, verify
+from analyzer.verify.judgement import TEXT_LIKE_CALL
+from tests.verify.good import PlainTemplate, spec_named, template_named
+
+TOGGLE = "json_tag_reasoning_toggle"
+PLAIN = "json_tag_per_call"
+HEADER = "<|im_start|>assistant\n"
+
+
+def _prove(name: str, changes: dict[str, Any], *replaced: tuple[str, str]) -> Verdict:
+    template = template_named(name)
+    text = template.text
+    for old, new in replaced:
+        assert old in text
+        text = text.replace(old, new)
+    return verify(
+        spec_named(name, changes), PlainTemplate(text, template.special_tokens), InProcessRenderer()
+    )
+
+
+def _says(text: str) -> tuple[str, str]:
+    """The toggled prompt says something else."""
+    return "{{- '<think>\\n\\n</think>\\n\\n' -}}", f"{{{{- '{text}' -}}}}"
+
+
+def _prompts(text: str) -> dict[str, Any]:
+    return {f"turn.prompts.{number}.text": f"{HEADER}{text}" for number in (1, 3)}
+
+
+@pytest.mark.parametrize(
+    "text", ["<|speak|>", "<think>\nI must be brief.", "<think>\nShort.\n</think>\n\nSo: "]
+)
+def test_a_prompt_of_a_setting_that_history_never_has_is_a_defect(text: str) -> None:
+    """The turn behind it is read as any other; the prompt is its own witness."""
+    verdict = _prove(TOGGLE, _prompts(text), _says(text.replace("\n", "\\n")))
+    found = {defect.kind: defect for defect in verdict.defects}
+
+    assert verdict.verification.failures == ()
+    assert verdict.word == "proven_with_defects"
+    assert found["prompt_not_in_history"].witness["prompt"].endswith(text)
+    assert found["prompt_not_in_history"].witness["variables"] == {"enable_thinking": False}
+
+
+def test_such_a_default_prompt_fails() -> None:
+    """What every turn begins with has to be known."""
+    text = f"{HEADER}<|speak|>"
+    changes = {f"turn.prompts.{number}.text": text for number in (0, 2)}
+    verdict = _prove(
+        TOGGLE,
+        changes,
+        (
+            "{{- '<|im_start|>assistant\\n' -}}\n    {%- if enable",
+            "{{- '<|im_start|>assistant\\n' + ('' if enable_thinking is defined and not enable_thinking else '<|speak|>') -}}\n    {%- if enable",
+        ),
+    )
+
+    assert verdict.word == "failed"
+    assert any("is no beginning of a turn" in line for line in verdict.verification.failures)
+
+
+def test_such_a_prompt_fails_where_reasoning_is_known_from_nowhere_else() -> None:
+    """It may open a thought in words that the spec has wrong."""
+    never = ("loop.index0 > ns.question and message.reasoning_content", "false")
+    changes = {**_prompts("<thought>\n"), "turn.segments.0.kept": "never", "turn.segments.0.fields": []}
+    verdict = _prove(TOGGLE, {**changes, "input.reasoning_fields": []}, never, _says("<thought>\\n"))
+
+    assert verdict.word == "failed"
+    assert any("is no beginning of a turn" in line for line in verdict.verification.failures)
+
+
+BARE_CALLS = {
+    "turn.segments.1.close": "",
+    "turn.segments.2.layouts.0.open": "",
+    "turn.segments.2.layouts.0.close": "",
+    "grammar": {"stops": ["<|im_end|>"]},
+}
+BARE_TEMPLATE = (
+    ("'<tool_call>\\n{\"name\": '", "'{\"name\": '"),
+    ("'}\\n</tool_call>'", "'}'"),
+    ("not loop.first or message.content", "not loop.first"),
+)
+
+
+def test_bare_calls_behind_content_collide() -> None:
+    """Two messages, one text: shown, and no failure of the spec."""
+    verdict = _prove(PLAIN, BARE_CALLS, *BARE_TEMPLATE)
+
+    assert verdict.verification.failures == ()
+    assert TEXT_LIKE_CALL in verdict.verification.unproven
+
+
+def test_marked_calls_behind_content_do_not_collide() -> None:
+    """A marker that the spec has wrong is a failure, though the text reads as content."""
+    verdict = _prove(PLAIN, {"turn.segments.2.layouts.0.open": "<toolcall>\n"})
+
+    assert verdict.word == "failed"
+    assert TEXT_LIKE_CALL not in verdict.verification.unproven
