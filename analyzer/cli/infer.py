@@ -46,6 +46,8 @@ def command(
       analyzer infer model/ --variant tool_use -o format.yaml
       analyzer infer organisation/model --json | jq .verdict
 
+    Where the template has no calls it ends by saying how to call tools all the same, by prompt.
+
     Exits with 1 when the verdict is `failed` or `refused`; the spec is written all the same, with its verdict in it.
     """
     from analyzer.analysis import analyze  # noqa: PLC0415
@@ -65,7 +67,9 @@ def command(
         elif output is not None:
             _print_verdict(analysis, output if spec is not None else None)
         else:
-            from analyzer.cli.paint import heading, print_yaml, put  # noqa: PLC0415
+            from rich.text import Text  # noqa: PLC0415
+
+            from analyzer.cli.paint import heading, indented, print_yaml, put  # noqa: PLC0415
             from analyzer.cli.specimen import specimens  # noqa: PLC0415
             from analyzer.cli.summary import print_summary  # noqa: PLC0415
 
@@ -76,6 +80,10 @@ def command(
                 put(out)
                 put(out, heading("The spec"))
                 print_yaml(out, dumps(spec))
+            if offer := _offer(analysis):
+                put(out)
+                put(out, heading("Calling tools all the same"))
+                put(out, indented(Text(offer), 2))
     return 1 if analysis.verdict in ("failed", "refused") else 0
 
 
@@ -95,8 +103,17 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         ],
         "renders": analysis.renders,
         "seconds": dict(analysis.seconds),
+        "offer": _offer(analysis),
         "spec": to_data(analysis.spec) if analysis.spec is not None else None,
     }
+
+
+def _offer(analysis: Analysis) -> str | None:
+    """What to do about tools where the template has no calls."""
+    from analyzer.agent import OFFER  # noqa: PLC0415
+
+    without_calls = analysis.spec is not None and analysis.spec.calls is None and not analysis.calls_shown
+    return OFFER if without_calls else None
 
 
 def _check_folder(output: Path | None) -> None:
@@ -118,3 +135,5 @@ def _print_verdict(analysis: Analysis, written: Path | None) -> None:
     put(out, line)
     for failure in analysis.failures:
         put(out, Text(f"  {visible(failure)}", "red"))
+    if offer := _offer(analysis):
+        put(out, Text(offer))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.chat import Tool, tools_from_openai
 from analyzer.cli.inputs import assignments, read_messages, read_tools
-from analyzer.cli.output import print_json
+from analyzer.cli.output import print_json, visible
 from analyzer.errors import TemplateError, UsageError
 
 if TYPE_CHECKING:
+    from analyzer.agent import Cost, Size
+    from analyzer.render import Renderer, RenderRequest
     from analyzer.template import Template
 
 
@@ -62,7 +65,8 @@ def command(
 ) -> None:
     """Render a conversation as transformers does, and print the prompt.
 
-    With --tokenizer also says on standard error how many tokens it has, with and without the tools.
+    With tools says on standard error what they add to the prompt, tool by tool: in characters, and with --tokenizer in
+    tokens.
 
     \b
     Examples:
@@ -70,6 +74,8 @@ def command(
       analyzer render chat_template.jinja --messages chat.json --set enable_thinking=false
       analyzer render model/ --messages request.json --tokenizer model/ --json
     """
+    from analyzer.agent import Size  # noqa: PLC0415
+    from analyzer.render import RenderRequest, RenderWorker, as_transformers  # noqa: PLC0415
     from analyzer.template import load_templates, pick  # noqa: PLC0415
 
     template = pick(load_templates(source), variant)
@@ -79,19 +85,26 @@ def command(
         tools = [tool.to_openai() for tool in declared]
     messages = [_shaped(message, arguments) for message in messages]
     variables = assignments(settings)
-    toolsets = [tools, None] if tokenizer is not None and tools else [tools]
-    texts = _render(template, messages, toolsets, variables, generation_prompt=generation_prompt)
-    counts = {}
-    if tokenizer is not None:
-        numbers = count_tokens(tokenizer, texts)
-        counts = {"with_tools": numbers[0], "without_tools": numbers[-1]} if tools else {"prompt": numbers[0]}
+    count = token_counter(tokenizer) if tokenizer is not None else None
+    with RenderWorker() as worker:
+
+        def prompt_with(shown: list[dict[str, Any]] | None) -> str:
+            request = RenderRequest(
+                as_transformers(messages), shown, generation_prompt, template.special_tokens, variables
+            )
+            return _rendered(template, worker, request)
+
+        prompt = prompt_with(tools)
+        size = Size(len(prompt), None if count is None else count(prompt))
+        cost = _cost(prompt_with, tools, count) if tools else None
     if as_json:
-        print_json({"prompt": texts[0], **({"tokens": counts} if counts else {})})
+        print_json({"prompt": prompt, **_sizes(size, cost)})
         return
-    click.echo(texts[0], nl=False)
-    if counts:
-        words = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-        click.echo(f"analyzer: tokens: {words}", err=True)
+    click.echo(prompt, nl=False)
+    if cost is not None:
+        click.echo(f"analyzer: {visible(str(cost))}", err=True)
+    elif count is not None:
+        click.echo(f"analyzer: prompt: {size}", err=True)
 
 
 def _shaped(message: Mapping[str, Any], arguments: str) -> dict[str, Any]:
@@ -115,57 +128,84 @@ def _shaped(message: Mapping[str, Any], arguments: str) -> dict[str, Any]:
     return out
 
 
-def _render(
-    template: Template,
-    messages: Sequence[Mapping[str, Any]],
-    toolsets: Sequence[list[dict[str, Any]] | None],
-    variables: Mapping[str, Any],
-    *,
-    generation_prompt: bool,
-) -> list[str]:
-    """The prompt for each set of tools; raises `TemplateError` with the template's own words."""
-    from analyzer.render import RenderFailure, RenderRequest, RenderWorker, as_transformers  # noqa: PLC0415
+def _rendered(template: Template, worker: Renderer, request: RenderRequest) -> str:
+    """The prompt; raises `TemplateError` with the template's own words."""
+    from analyzer.render import Rendered  # noqa: PLC0415
 
-    requests = [
-        RenderRequest(as_transformers(messages), tools, generation_prompt, template.special_tokens, variables)
-        for tools in toolsets
-    ]
-    with RenderWorker() as worker:
-        outcomes = worker.render(template.text, requests)
-    texts = []
-    for outcome in outcomes:
-        if isinstance(outcome, RenderFailure):
-            found = {
-                "raised": "the template refuses this conversation",
-                "syntax": "the template does not compile",
-            }
-            why = found.get(outcome.kind, f"the template cannot render this conversation ({outcome.kind})")
-            raise TemplateError(f"{why}: {outcome.message}", source=template.name, line=outcome.line)
-        texts.append(outcome.text)
-    return texts
+    (outcome,) = worker.render(template.text, [request])
+    if isinstance(outcome, Rendered):
+        return outcome.text
+    found = {
+        "raised": "the template refuses this conversation",
+        "syntax": "the template does not compile",
+    }
+    why = found.get(outcome.kind, f"the template cannot render this conversation ({outcome.kind})")
+    raise TemplateError(f"{why}: {outcome.message}", source=template.name, line=outcome.line)
 
 
-def count_tokens(folder: Path, texts: Sequence[str]) -> list[int]:
-    """How many tokens each text has; the prompt holds its special tokens, so none are added.
+def _cost(
+    prompt_with: Callable[[list[dict[str, Any]] | None], str],
+    tools: list[dict[str, Any]],
+    count: Callable[[str], int] | None,
+) -> Cost | None:
+    """What the tools add; None where the template does not render this conversation without one of them."""
+    from analyzer.agent import tool_cost  # noqa: PLC0415
+
+    try:
+        read = tools_from_openai(tools)
+    except (KeyError, TypeError, AttributeError):
+        return None  # the template rendered them all the same
+    given = {id(tool): data for tool, data in zip(read, tools, strict=True)}
+
+    def render(shown: Sequence[Tool]) -> str:
+        return prompt_with([given[id(tool)] for tool in shown] or None)
+
+    try:
+        return tool_cost(render, read, count)
+    except TemplateError:
+        return None
+
+
+def _sizes(size: Size, cost: Cost | None) -> dict[str, Any]:
+    """How long the prompt is, and what the tools add to it, as JSON data."""
+    if cost is None:
+        return {"size": _size(size)}
+    return {
+        "size": _size(size),
+        "cost": {
+            "without_tools": _size(cost.without_tools),
+            "tools": _size(cost.tools),
+            "each": [{"name": name, **_size(each)} for name, each in cost.each],
+            "around_them": _size(cost.frame),
+        },
+    }
+
+
+def _size(size: Size) -> dict[str, int]:
+    tokens = {} if size.tokens is None else {"tokens": size.tokens}
+    return {"characters": size.characters, **tokens}
+
+
+def token_counter(folder: Path) -> Callable[[str], int]:
+    """Counts the tokens of a text; the prompt holds its special tokens, so none are added.
 
     Reads `tokenizer.json` with the tokenizers package where there is one, else lets transformers load the folder.
     """
-    missing = UsageError(
-        "counting tokens needs the transformers package",
-        hint="Install it with: pip install 'chat-template-analyzer[hf]'",
-    )
     file = folder / "tokenizer.json" if folder.is_dir() else folder
     try:
         if file.is_file():
             from tokenizers import Tokenizer  # noqa: PLC0415  (an extra)
 
             fast = Tokenizer.from_file(str(file))
-            return [len(fast.encode(text, add_special_tokens=False).ids) for text in texts]
+            return lambda text: len(fast.encode(text, add_special_tokens=False).ids)
         from transformers import AutoTokenizer  # noqa: PLC0415  (an extra)
 
         slow = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
-        return [len(slow.encode(text, add_special_tokens=False)) for text in texts]
     except ImportError:
-        raise missing from None
+        raise UsageError(
+            "counting tokens needs the transformers package",
+            hint="Install it with: pip install 'chat-template-analyzer[hf]'",
+        ) from None
     except Exception as error:  # whatever a loader raises for a damaged file
         raise UsageError(f"{folder}: the tokenizer cannot be loaded: {error}") from error
+    return lambda text: len(slow.encode(text, add_special_tokens=False))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from analyzer.agent import OFFER
 from analyzer.cli.app import COMMANDS
 from analyzer.spec import load_spec
 from tests.cli.conftest import TEMPLATE, Invoke
@@ -125,6 +126,19 @@ def test_infer_reads_standard_input(invoke: Invoke) -> None:
     assert "unverified" == found["verdict"]
 
 
+def test_infer_offers_prompted_calling(invoke: Invoke, tmp_path: Path) -> None:
+    """A template without calls ends with the offer to call by prompt; one with calls does not."""
+    without = TEMPLATE.with_name("no_tools.jinja")
+    file = tmp_path / "format.yaml"
+
+    shown = invoke("infer", without, "--no-verify", "--color", "never").stdout
+    assert shown.endswith(f"\n\nCalling tools all the same\n  {OFFER}\n")
+    assert OFFER == data(invoke("infer", without, "--no-verify", "--json"))["offer"]
+    assert invoke("infer", without, "--no-verify", "-o", file).stderr.endswith(f"\n{OFFER}\n")
+    assert data(invoke("infer", TEMPLATE, "--no-verify", "--json"))["offer"] is None
+    assert OFFER not in invoke("infer", TEMPLATE, "--no-verify").stdout
+
+
 def test_parse_gives_an_openai_message(invoke: Invoke, spec_file: Path, reply: Path) -> None:
     """`parse` prints the message in the OpenAI shape."""
     message = data(invoke("parse", spec_file, reply))
@@ -218,17 +232,62 @@ def test_render(invoke: Invoke, messages: Path) -> None:
     assert bare.endswith("<|im_end|>\n")
 
 
+def test_render_tells_what_tools_cost(invoke: Invoke, messages: Path, tmp_path: Path) -> None:
+    """Tool by tool, in characters; the prompt itself stays alone on standard output."""
+    long = {**TOOLS[0]["function"], "name": "write_file", "description": "Writes a file. " * 20}
+    body = tmp_path / "body.json"
+    body.write_text(
+        json.dumps({"messages": MESSAGES, "tools": [*TOOLS, {"type": "function", "function": long}]}),
+        encoding="utf-8",
+    )
+    found = data(invoke("render", TEMPLATE, "--messages", body, "--json"))
+    bare = data(invoke("render", TEMPLATE, "--messages", messages, "--json"))
+    cost = found["cost"]
+    each = {one["name"]: one["characters"] for one in cost["each"]}
+    around = cost["around_them"]["characters"]
+
+    assert {"characters": len(found["prompt"])} == found["size"]
+    assert bare["size"] == cost["without_tools"]
+    assert "cost" not in bare
+    assert each["write_file"] > each["get_weather"] > 0
+    assert cost["tools"]["characters"] == sum(each.values()) + around
+    result = invoke("render", TEMPLATE, "--messages", body)
+    assert found["prompt"] == result.stdout
+    assert f"  write_file: {each['write_file']} characters" in result.stderr.splitlines()
+    assert f"  around them: {around} characters" in result.stderr.splitlines()
+
+
 def test_render_counts_tokens(invoke: Invoke, messages: Path, tools: Path, tmp_path: Path) -> None:
-    """With a tokenizer it counts, with and without the tools."""
+    """With a tokenizer the same in tokens."""
     tokenizers = pytest.importorskip("tokenizers")
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))  # noqa: S106
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    common = ("render", TEMPLATE, "--messages", messages, "--tools", tools, "--tokenizer", tmp_path)
+    common = ("render", TEMPLATE, "--messages", messages, "--tokenizer", tmp_path)
 
-    counts = data(invoke(*common, "--json"))["tokens"]
-    assert counts["with_tools"] > counts["without_tools"] > 0
-    assert f"{counts['with_tools']} with tools" in invoke(*common).stderr
+    bare = data(invoke(*common, "--json"))["size"]
+    assert (
+        f"analyzer: prompt: {bare['characters']} characters, {bare['tokens']} tokens\n"
+        == invoke(*common).stderr
+    )
+    found = data(invoke(*common, "--tools", tools, "--json"))
+    cost = found["cost"]
+    (each,) = cost["each"]
+    assert bare == cost["without_tools"]
+    assert found["size"]["tokens"] == bare["tokens"] + cost["tools"]["tokens"]
+    assert cost["tools"]["tokens"] > each["tokens"] > 0
+    assert f"tools: {cost['tools']['characters']} characters, {cost['tools']['tokens']} tokens" in (
+        invoke(*common, "--tools", tools).stderr.splitlines()
+    )
+
+
+def test_render_without_a_cost(invoke: Invoke, tmp_path: Path, messages: Path, tools: Path) -> None:
+    """A template that needs its tools is rendered all the same."""
+    template = tmp_path / "template.jinja"
+    template.write_text("{{ tools[0].function.name }}: {{ messages[0].content }}", encoding="utf-8")
+    result = invoke("render", template, "--messages", messages, "--tools", tools)
+
+    assert (0, "get_weather: Hello?", "") == (result.exit_code, result.stdout, result.stderr)
 
 
 def test_spec_check_and_schema(invoke: Invoke, spec_file: Path) -> None:
