@@ -2,7 +2,7 @@
 
 Pure syntax: which variables a template wants, which names it reads from them, which strings it writes and compares.
 Nothing here knows what a name means; probing finds that out.  Nothing of the template is evaluated either, so this
-is safe on hostile templates (Jinja's own analysis folds constants, which `_undeclared` keeps it from doing).
+is safe on hostile templates (Jinja's own analysis of variables would fold constants).
 
 A *path* is written as ``messages[].tool_calls[].function.name``: ``[]`` is any item of a list or value of a mapping.
 Loop variables, plain assignments and macro arguments are followed back to where their value came from, whatever
@@ -19,8 +19,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import jinja2
-from jinja2 import meta, nodes
-from jinja2.visitor import NodeTransformer
+from jinja2 import nodes
 
 from analyzer.errors import TemplateError
 from analyzer.render.environment import environment
@@ -41,9 +40,8 @@ _ATTRIBUTE_FILTERS: Final = frozenset({"map", "selectattr", "rejectattr", "group
 class TemplateFacts:
     """What a template's source says of itself; each tuple in order of first appearance, without repetition.
 
-    ``variables``: what the template may take from outside, the standard variables included; Jinja counts what is set
-    in one branch only too.  ``inputs``: those of them, standard variables apart, that the template never sets, or asks
-    whether they are set.  ``switches``: the inputs that are tested for truth.  ``literals``: text and string constants.  ``names``:
+    ``variables``: what the template takes from outside, the standard variables included: what it never sets itself, or
+    asks whether it is set.  ``inputs``: those of them that are no standard variables.  ``switches``: the inputs that are tested for truth.  ``literals``: text and string constants.  ``names``:
     attribute and item names that are read.  ``reads``: the same as paths.  ``compared``: the strings that a path is
     compared with.  ``defaults``: the constants that a variable gets when it is not set.
     """
@@ -104,11 +102,10 @@ class _Reader:
             name for node in self._all for test in _conditions_of(node) for name in self._truths_of(test)
         ]
         defaults = [pair for node in self._all for pair in self._defaults_of(node)]
-        undeclared = _undeclared(self._tree)  # last, since it changes the tree
-        order = _distinct(node.name for node in self._all if isinstance(node, nodes.Name))
-        variables = tuple(name for name in order if name in undeclared)
         wanted = _wanted(self._all)
-        inputs = tuple(name for name in variables if name in wanted and name not in STANDARD_VARIABLES)
+        order = _distinct(node.name for node in self._all if isinstance(node, nodes.Name))
+        variables = tuple(name for name in order if name in wanted)
+        inputs = tuple(name for name in variables if name not in STANDARD_VARIABLES)
         return TemplateFacts(
             variables=variables,
             inputs=inputs,
@@ -254,20 +251,8 @@ class _Reader:
                 yield name, value
 
 
-class _WithoutConstants(NodeTransformer):
-    """Puts something that cannot be folded in the place of each constant."""
-
-    def visit_Const(self, node: nodes.Const) -> nodes.Node:  # noqa: N802  (the visitor's naming)
-        return nodes.ContextReference(lineno=node.lineno)
-
-
-def _undeclared(tree: nodes.Template) -> set[str]:
-    """The variables that a template does not set itself.
-
-    Jinja finds them while generating code, and generating code evaluates constant expressions such as
-    ``9 ** (9 ** 9)``: hence without constants.  Changes the tree.
-    """
-    return meta.find_undeclared_variables(_WithoutConstants().visit(tree))
+_SPECIAL_NAMES: Final = frozenset({"loop", "self", "super", "caller", "varargs", "kwargs"})
+"""Names that Jinja itself gives a meaning in some places."""
 
 
 def _wanted(all_nodes: Iterable[nodes.Node]) -> set[str]:
@@ -283,7 +268,7 @@ def _wanted(all_nodes: Iterable[nodes.Node]) -> set[str]:
                 asked.add(name)
             case nodes.Filter(name="default" | "d", node=nodes.Name(name=name)):
                 asked.add(name)
-    return (read - stored) | asked
+    return ((read - stored) | asked) - set(environment().globals) - _SPECIAL_NAMES
 
 
 def _preorder(node: nodes.Node) -> Iterator[nodes.Node]:

@@ -75,7 +75,7 @@ def test_a_variable_that_is_only_set_in_a_branch_is_no_input() -> None:
         "{% if date is not defined %}{% set date = '1 May' %}{% endif %}{{ date }}{{ bos_token }}"
     )
 
-    assert ("messages", "own", "date", "bos_token") == facts.variables
+    assert ("messages", "date", "bos_token") == facts.variables
     assert ("date", "bos_token") == facts.inputs
     assert {"date": ("1 May",)} == facts.defaults
 
