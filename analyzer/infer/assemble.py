@@ -147,6 +147,7 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         everywhere = reasoning.with_content and (
             reasoning.beside_calls or calls is None or reasoning.in_content
         )
+        everywhere = everywhere or (reasoning.beside_calls and reasoning.kept == "current_turn")
         segments.append(
             ReasoningSegment(
                 when="any" if everywhere else "alone" if reasoning.with_content else "beside_calls",

@@ -119,7 +119,8 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
     calls_session = chosen.session if chosen is not None else None
     prompts = find_prompts(plain, calls_session, facts)
     framed, calls = narrowed(framed, calls, prompts.prompts)
-    reasoning = find_reasoning(plain, calls_session, facts, regions, framed, calls, prompts.prompts)
+    texts = chosen.seen if chosen is not None else None
+    reasoning = find_reasoning(plain, calls_session, facts, regions, framed, calls, prompts.prompts, texts)
     results = None
     slot = None
     if chosen is not None and calls is not None:

@@ -4,6 +4,7 @@ R1  with and without the field, under each name that the template reads from mes
 R2  content that holds `OPEN r CLOSE c`, for marker-like literals of the template
 R3  in an earlier turn
 R4  with and without the field under each value of each variable that the template reads from outside
+R6  in a turn of text behind results, where no other turn of text shows it
 R5  a generation prompt that goes on with an opening tag (reasoning_tags)
 """
 
@@ -22,7 +23,7 @@ from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
 from analyzer.observe.lexemes import common_start, common_suffix, is_marker, lexemes
 from analyzer.observe.session import Ask, Session
-from analyzer.observe.variants import head
+from analyzer.observe.variants import Variants, head
 from analyzer.render.facts import TemplateFacts
 from analyzer.spec.model import Prompt
 
@@ -35,6 +36,7 @@ def find_reasoning(
     frame: Frame,
     calls: CallsFinding | None,
     prompts: Sequence[Prompt],
+    seen: Variants | None = None,
 ) -> ReasoningFinding | None:
     """R1, then R1 under each setting of the template's variables (R4), R2 and R5; None when no reasoning is found."""
     context = _Context(session, calls_session, facts, regions, frame, calls)
@@ -48,7 +50,9 @@ def find_reasoning(
             found = _by_field(context, likely, {name: value})
             if found is not None:
                 return found
-    return find_in_content(session, facts, regions, frame, calls) or find_in_prompt(frame, prompts, calls)
+    return find_in_content(session, facts, regions, frame, calls, seen) or find_in_prompt(
+        frame, prompts, calls
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,8 @@ def _by_field(
     if alone is None and with_calls is None:
         return None
     kept = _kept(session, fields[0], tools) if shown else "beside_calls"
+    if not shown and calls_session is not None and _shown_behind_results(calls_session, fields[0], setting):
+        kept = "current_turn"
     found = _cut(
         session,
         fields,
@@ -137,6 +143,21 @@ def _stands_before(text: str, needle: str, *others: str) -> bool:
     at = text.find(needle)
     found = [place for other in others if (place := text.find(other)) >= 0]
     return at >= 0 and bool(found) and at < min(found)
+
+
+def _shown_behind_results(session: Session, field: str, setting: Mapping[str, Any]) -> bool:
+    """R6: whether a turn of text keeps its reasoning when results stand before it, although no other turn of text does."""
+    needles = session.needles
+    chat = [
+        *head(session),
+        probes.assistant(_empty(session), probes.calls(needles, 1)),
+        probes.result(needles, 0),
+        probes.assistant(needles.content, fields={field: needles.reasoning}),
+    ]
+    (text,) = session.render([Ask(chat, probes.tools(needles), variables=setting)], "R6")
+    return text is not None and _stands_before(
+        text.partition(needles.results[0])[2], needles.reasoning, needles.content
+    )
 
 
 def _kept(session: Session, field: str, tools: Sequence[probes.Message] | None) -> str:

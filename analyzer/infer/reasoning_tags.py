@@ -11,7 +11,7 @@ from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
 from analyzer.observe.lexemes import is_marker, lexemes
 from analyzer.observe.session import Ask, Session
-from analyzer.observe.variants import head
+from analyzer.observe.variants import Variants, head
 from analyzer.render.facts import TemplateFacts
 from analyzer.spec.model import Prompt
 
@@ -20,7 +20,12 @@ _PAIR = 2
 
 
 def find_in_content(
-    session: Session, facts: TemplateFacts, regions: Regions, frame: Frame, calls: CallsFinding | None
+    session: Session,
+    facts: TemplateFacts,
+    regions: Regions,
+    frame: Frame,
+    calls: CallsFinding | None,
+    seen: Variants | None = None,
 ) -> ReasoningFinding | None:
     """R2: content that holds `OPEN r CLOSE c`, for each closer among the template's literals, in a last turn and in an earlier one.
 
@@ -30,6 +35,7 @@ def find_in_content(
     taken = "" if calls is None else f"{calls.section_open}{calls.open}{calls.close}{calls.section_close}"
     pairs = [pair for pair in tag_pairs(facts) if pair[0] not in taken and pair[1] not in taken]
     needles = session.needles
+    written = [text for text in seen.texts.values() if text is not None] if seen is not None else []
     for following in ([], [probes.user(needles.follow)]):
         asks = []
         for opener, closer in pairs:
@@ -46,7 +52,7 @@ def find_in_content(
                 continue  # printed as it is: the template does not know these tags
             stripped = spaced is not None and spaced.partition(needles.content)[0] == before
             kept = "never" if needles.reasoning not in before else "always"
-            return _in_tags(frame, opener, closer, "\n\n" if stripped else "", kept, calls)
+            return _in_tags(frame, opener, closer, "\n\n" if stripped else "", kept, calls, written)
     return None
 
 
@@ -81,8 +87,21 @@ def split_middle(text: str) -> tuple[str, str]:
 
 
 def _in_tags(
-    frame: Frame, opener: str, closer: str, after: str, kept: str, calls: CallsFinding | None
+    frame: Frame,
+    opener: str,
+    closer: str,
+    after: str,
+    kept: str,
+    calls: CallsFinding | None,
+    texts: Sequence[str] = (),
 ) -> ReasoningFinding:
+    for text in texts:  # a turn that writes both tags with nothing between shows their white space
+        inside, found, rest = text.partition(opener)[2].partition(closer)
+        if found and inside and not inside.strip():
+            start, middle = split_middle(opener + inside)
+            return _tagged(
+                frame, start, middle + closer + rest[: len(rest) - len(rest.lstrip())], kept, calls
+            )
     opened = (
         frame.prompt.partition(opener)[2] if opener in frame.prompt and closer not in frame.prompt else ""
     )
