@@ -2,7 +2,8 @@
 
 The project's own templates have one file each, whole.  The real templates share formats, so theirs are kept apart:
 one file a *format* (a spec without what belongs to one template only) under the hash of its text, and ``index.yaml``
-that says for each template its verdict, its format and its defects.
+that says for each template its verdict, whether it renders calls, its format and the kinds of its defects.  What the
+index says of templates that are not at hand stays as it is: who has only the core corpus checks and writes only that.
 """
 
 from __future__ import annotations
@@ -11,14 +12,21 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+import yaml
 
 from analyzer.corpus.result import Result
 from analyzer.spec.document import dumps, parse_spec
 from analyzer.spec.model import Spec, TemplateRef, Verification
 from analyzer.spec.writer import write_yaml
 
+Entries: TypeAlias = dict[str, dict[str, Any]]
+"""What the index says: for each template `sha256`, `verdict`, and where there are any `calls`, `format`, `defects`."""
+
 INDEX: Final = "index.yaml"
+SHA_DIGITS: Final = 16
+"""How many digits of a template's hash the index holds."""
 _HEAD: Final = "# Written by scripts/regenerate.\n"
 
 
@@ -39,12 +47,14 @@ def own_files(results: Iterable[Result]) -> dict[str, str]:
     return {f"{result.name}.yaml": _HEAD + result.spec for result in results if result.spec}
 
 
-def corpus_files(results: Iterable[Result]) -> dict[str, str]:
-    """The files of real templates: formats and the index."""
-    files: dict[str, str] = {}
-    entries: dict[str, dict[str, Any]] = {}
-    for result in sorted(results, key=lambda result: (result.name.lower(), result.sha256)):
-        entry: dict[str, Any] = {"sha256": result.sha256[:16], "verdict": result.verdict}
+def corpus_files(results: Iterable[Result], kept: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The files of real templates: formats and the index. `kept` is what `kept_files` gives."""
+    files = dict(kept or {})
+    entries: Entries = read_index(files.pop(INDEX, ""))
+    for result in results:
+        entry: dict[str, Any] = {"sha256": result.sha256[:SHA_DIGITS], "verdict": result.verdict}
+        if result.renders_calls:
+            entry["calls"] = True
         if result.spec:
             text = dumps(format_of(parse_spec(result.spec)))
             name = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -53,8 +63,37 @@ def corpus_files(results: Iterable[Result]) -> dict[str, str]:
         if result.defects:
             entry["defects"] = list(result.defects)
         entries[result.name] = entry
-    files[INDEX] = _HEAD + write_yaml(entries)
+    files[INDEX] = _HEAD + write_yaml(
+        dict(sorted(entries.items(), key=lambda item: (item[0].lower(), item[0])))
+    )
     return files
+
+
+def kept_files(folder: Path, templates: Mapping[str, str]) -> dict[str, str]:
+    """The part of a folder that is about these templates (sha256 by name): their formats, and an index of them alone."""
+    path = folder / INDEX
+    entries = read_index(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    of_them = {
+        name: entry
+        for name, entry in entries.items()
+        if name in templates and templates[name].startswith(entry["sha256"])
+    }
+    files = {INDEX: write_yaml(of_them)}
+    for name in sorted({f"{entry['format']}.yaml" for entry in of_them.values() if "format" in entry}):
+        if (folder / name).is_file():
+            files[name] = (folder / name).read_text(encoding="utf-8")
+    return files
+
+
+def read_index(text: str) -> Entries:
+    """What an index says of each template."""
+    return yaml.safe_load(text) or {}
+
+
+def changed_entries(before: str, after: str) -> list[str]:
+    """The templates of which two indexes do not say the same."""
+    old, new = read_index(before), read_index(after)
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
 
 
 def format_of(spec: Spec) -> Spec:

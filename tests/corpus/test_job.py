@@ -188,11 +188,30 @@ def test_golden_files_and_drift(tmp_path: Path) -> None:
     assert [] == list(golden.drift(tmp_path, files))
 
 
+def test_golden_files_of_templates_that_are_elsewhere_stay(tmp_path: Path) -> None:
+    """Who has a part of the corpus writes that part; what is known of the rest stays, of templates that are gone it goes."""
+    (one,) = check([own("json_tag_per_call")], Plan(jobs=1, with_specs=True))
+    (other,) = check([own("key_value_tags")], Plan(jobs=1, with_specs=True))
+    whole = golden.corpus_files([one, other])
+    golden.write(tmp_path, whole)
+
+    kept = golden.kept_files(tmp_path, {other.name: other.sha256})
+    assert {golden.INDEX, *whole} - {*kept} == {
+        f"{golden.read_index(whole[golden.INDEX])[one.name]['format']}.yaml"
+    }
+    assert whole == golden.corpus_files([one], kept)
+    assert {golden.INDEX} == {*golden.kept_files(tmp_path, {other.name: "another"})}
+    alone = golden.corpus_files([one])
+    assert [other.name] == golden.changed_entries(whole[golden.INDEX], alone[golden.INDEX])
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.jinja")), ids=lambda path: path.stem)
 def test_rendering_of_calls_is_recognised(path: Path) -> None:
     """The independent test knows which of our own templates render calls."""
     with RenderWorker() as worker:
         shown = renders_calls(with_stand_ins(load_templates(path)[0]), worker)
 
-    silent = path.stem in {"no_tools", "reasoning_stripped_from_content"} or path.stem.startswith("described_")
+    silent = path.stem in {"no_tools", "reasoning_stripped_from_content"} or path.stem.startswith(
+        "described_"
+    )
     assert silent != shown
