@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from analyzer.chat import Message
-from analyzer.spec.model import ReasoningSegment, Spec
+from analyzer.spec.model import ContentSegment, ReasoningSegment, Spec
 from analyzer.verify.cases import needle
 from analyzer.verify.cut import Cut, shared_prefix
 from analyzer.verify.prefills import after_of
 from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Traveller, Trip
-from analyzer.verify.writer import applicable
+from analyzer.verify.writer import applicable, is_written
 
 _THOUGHT: Final = f"One {needle(269_000)} thought.\n\nAnother one."
 _PER_PROMPT: Final = 3
@@ -132,9 +132,9 @@ class _Splicer:
                 return self._made(self._thought(self.segment), "soft", thinks=True)
             added = prompt[len(header) :]
             closers = [one.close.strip() for one in self.spec.reasoning if one.close.strip()]
-            if prompt.startswith(header) and (
-                added.isspace() or any(added.rstrip().endswith(closer) for closer in closers)
-            ):
+            if prompt.startswith(header) and added.isspace():
+                return self._made(self._behind(added), "exact", thinks=False)
+            if prompt.startswith(header) and any(added.rstrip().endswith(closer) for closer in closers):
                 return self._made(self.body, "exact", thinks=False)
         return None
 
@@ -173,6 +173,14 @@ class _Splicer:
     def _made(self, text: str, fit: Fit, *, thinks: bool) -> Construction:
         message = Message(self.said.content, _THOUGHT if thinks else None, self.said.tool_calls)
         return Construction(self.trip, Cut(self.before, text, "", "prompt"), message, fit)
+
+    def _behind(self, blank: str) -> str:
+        """The body behind white space that the prompt ends in; an opener of white space alone stands in it already."""
+        for _, segment in applicable(self.spec, self.said):
+            if isinstance(segment, ContentSegment) and is_written(segment, self.said):
+                said_already = segment.open.isspace() and segment.open in blank
+                return self.body.removeprefix(segment.open) if said_already else self.body
+        return self.body
 
     def _thought(self, segment: ReasoningSegment) -> str:
         return _THOUGHT + segment.close + self._between(segment) + self.body

@@ -16,7 +16,7 @@ from typing import Literal
 
 from analyzer.chat import Message
 from analyzer.spec.model import Spec
-from analyzer.verify.writer import applicable
+from analyzer.verify.writer import applicable, is_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def end_literals(spec: Spec, message: Message) -> tuple[str, ...]:
     ends = [segment.end.literal for _, segment in segments if segment.end is not None]
     last = segments[-1][1] if segments else None
     own = [last.end.literal] if last is not None and last.end is not None else []
-    if not own and ends and spec.turn.header_repeats:
+    if last is not None and not own and ends and spec.turn.header_repeats and not is_written(last, message):
         own = ends[-1:]
     return tuple(dict.fromkeys([*own, *spec.grammar.stops])) if own else ()
 
@@ -165,6 +165,14 @@ def is_always_there(cut: Cut, before: Before, rest: str) -> bool:
     """
     bare = before.bare or ""
     return bool(rest.strip()) and bare.endswith(rest) and not f"{cut.before}{cut.text}".startswith(bare)
+
+
+def opens_next(spec: Spec, before: Before, rest: str) -> bool:
+    """Whether a text is the header of a turn that the template opens behind every conversation, asked for or not."""
+    header = spec.turn.header.strip()
+    bare = before.bare or ""
+    always = bare == before.prompt and bare.rstrip().endswith(header)
+    return bool(header) and always and rest.strip() == header
 
 
 def at_first_end(cut: Cut, ends: Sequence[str], needles: Sequence[str]) -> Cut | None:

@@ -27,6 +27,7 @@ Proof: TypeAlias = Literal["absent", "same_render", "refused", "render"]
 KINDS: Final[dict[str, str]] = {
     "content_lost_beside_calls": "Content is not written when the turn has calls.",
     "content_lost": "Content is not written.",
+    "content_lost_in_history": "Content is not written any more once another message follows.",
     "content_as_reasoning": "Content beside calls is written as reasoning.",
     "content_moved_behind_results": "Content beside calls is written behind the results of the calls.",
     "content_trimmed": "White space at the ends of content is removed.",

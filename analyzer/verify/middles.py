@@ -27,6 +27,8 @@ class MiddleFindings:
     reasoning_dropped: list[Trip] = field(default_factory=list)
     content_moved: list[Trip] = field(default_factory=list)
     """Trips whose content stands behind the results of their calls."""
+    content_lost: list[Trip] = field(default_factory=list)
+    """Trips whose content is not written any more."""
     followed: list[tuple[Trip, str]] = field(default_factory=list)
     """Trips with what stands behind their turn's end."""
 
@@ -95,6 +97,8 @@ def _check_otherwise(
     assert trip.reading is not None  # noqa: S101
     reply = trip.adapted.reply
     first_result = cut.text.find(trip.adapted.after()[0]["content"]) if reply.calls else len(cut.text)
+    words = needles_in(trip.reading.message.content or "")
+    lost = bool(words) and all(word not in cut.text for word in words)
     moved = [word for word in needles_in(reply.content or "") if cut.text.find(word) > first_result >= 0]
     shorter = at_first_end(cut, ends, [word for word in needles_of_reply(reply) if word not in moved])
     if first_result >= 0 and (shorter is None or len(shorter.text) > first_result):
@@ -108,11 +112,13 @@ def _check_otherwise(
     gone = _reasoning_is_gone(trip.reading.message, shorter.text)
     if gone:
         found.reasoning_dropped.append(trip)
+    if lost:
+        found.content_lost.append(trip)
     if moved:
         found.content_moved.append(trip)
     for sent in (trip.reading.message, trip.adapted.truth):  # what came out of the last turn, or what went in
         expected = Message(
-            None if moved else sent.content,
+            None if moved or lost else sent.content,
             None if gone else sent.reasoning_content,
             trip.reading.message.tool_calls,
         )

@@ -22,7 +22,13 @@ from analyzer.verify.results import check_results
 from analyzer.verify.samples import EMPTY_TURN, cases
 from analyzer.verify.shapes import check_shapes, declare_less
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
-from analyzer.verify.witnesses import defects_of, moved_content, odd_prompt, style_defects
+from analyzer.verify.witnesses import (
+    defects_of,
+    forgotten_content,
+    moved_content,
+    odd_prompt,
+    style_defects,
+)
 
 _SHOWN_FAILURES = 8
 
@@ -199,6 +205,8 @@ def _note_middles(spec: Spec, middles: MiddleFindings, work: _Work) -> None:
     work.round_trips += middles.ends_seen
     if middles.content_moved:
         work.defects.append(moved_content(middles.content_moved[0]))
+    if middles.content_lost:
+        work.defects.append(forgotten_content(middles.content_lost[0]))
     kept_always = any(segment.kept == "always" for segment in spec.reasoning)
     if middles.reasoning_dropped and kept_always:
         label = middles.reasoning_dropped[0].label

@@ -11,7 +11,7 @@ from analyzer.spec.model import Defect
 from analyzer.verify.adapt import Adapter
 from analyzer.verify.cases import Call, Case, Reply, strings
 from analyzer.verify.constructions import Construction
-from analyzer.verify.defects import KINDS, Finding
+from analyzer.verify.defects import KINDS, Finding, Proof
 from analyzer.verify.judgement import Judgement, judge
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
 
@@ -62,10 +62,18 @@ def style_defects(judged: Sequence[Judgement]) -> Iterator[Defect]:
 
 def moved_content(trip: Trip) -> Defect:
     """The defect of a template that writes content behind the results of the calls that it stands beside."""
+    return _followed("content_moved_behind_results", trip, "render")
+
+
+def forgotten_content(trip: Trip) -> Defect:
+    """The defect of a template that does not write content any more once another message follows."""
+    return _followed("content_lost_in_history", trip, "absent")
+
+
+def _followed(kind: str, trip: Trip, proof: Proof) -> Defect:
     adapted = trip.adapted
     messages = [*adapted.before, adapted.turn, *adapted.after()]
-    kind = "content_moved_behind_results"
-    return Defect(kind=kind, message=KINDS[kind], witness={"messages": messages, "proof": "render"})
+    return Defect(kind=kind, message=KINDS[kind], witness={"messages": messages, "proof": proof})
 
 
 def odd_prompt(made: Construction) -> Defect:

@@ -104,3 +104,40 @@ def test_marked_calls_behind_content_do_not_collide() -> None:
 
     assert verdict.word == "failed"
     assert TEXT_LIKE_CALL not in verdict.verification.unproven
+
+
+def test_a_turn_may_be_opened_behind_every_conversation() -> None:
+    """A template that always writes the next turn's header is proven with that header, and with no other end."""
+    always = ("{%- if add_generation_prompt -%}", "{%- if true -%}")
+    changes: dict[str, Any] = {f"turn.prompts.{number}.text": "" for number in (0, 1)}
+
+    assert _prove(PLAIN, changes, always).verification.failures == ()
+    for end in ("<|im_end|", "<|im_end|>\n<|im_start|>"):
+        ends = {f"turn.segments.{number}.end": {"literal": end} for number in (0, 2)}
+        assert _prove(PLAIN, {**changes, **ends, "grammar": {"stops": [end]}}, always).word == "failed"
+
+
+def test_content_that_a_later_message_makes_vanish_is_a_defect() -> None:
+    """The last turn has it, the same turn in mid-conversation has not: needles prove it."""
+    once = (
+        "(message.content or '') -}}",
+        "(message.content if message.content and (loop.last or message.role == 'user') else '') -}}",
+    )
+    verdict = _prove(PLAIN, {}, once)
+    (defect,) = [one for one in verdict.defects if one.kind == "content_lost_in_history"]
+
+    assert verdict.word == "proven_with_defects"
+    assert len(defect.witness["messages"]) > 2
+
+
+def test_white_space_that_opens_content_may_stand_in_the_prompt() -> None:
+    """History opens content with a blank; the prompt ends in that blank and another one."""
+    opened = (
+        "{{- '<|im_start|>' + message.role + '\\n' + (message.content or '') -}}",
+        "{{- '<|im_start|>' + message.role + '\\n' + (' ' + message.content if message.content else '') -}}",
+    )
+    prompt = ("{{- '<|im_start|>assistant\\n' -}}", "{{- '<|im_start|>assistant\\n \\t' -}}")
+    changes: dict[str, Any] = {f"turn.prompts.{number}.text": f"{HEADER} \t" for number in (0, 1)}
+    changes |= {f"turn.segments.{number}.open": " " for number in (0, 1)}
+
+    assert _prove(PLAIN, changes, opened, prompt).verification.failures == ()
