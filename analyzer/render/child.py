@@ -5,7 +5,8 @@ Lines of ASCII JSON both ways, so that a template that breaks out of the sandbox
 request ``{"text": …}`` or ``{"kind": …, "message": …, "line": …}``.  An answer is written as soon as it is known: the
 parent tells from their number which request was at work when the process died.
 
-Started by :mod:`analyzer.render.worker`, which gives the limits as arguments; ends at the end of input.
+Started by :mod:`analyzer.render.worker`, which gives the limits as arguments; ends at the end of input, and in the middle
+of a render soon after its parent is gone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import contextlib
 import json
 import os
 import resource
+import signal
 import sys
 from collections import OrderedDict
 from pathlib import Path
@@ -27,6 +29,8 @@ from analyzer.render.outcome import Outcome, Rendered, RenderFailure
 TEMPLATES_KEPT: Final = 64
 EXIT_MEMORY: Final = 77
 """The status that says "out of memory", where there is no request to answer."""
+PARENT_SECONDS: Final = 0.5
+"""How often the process looks whether its parent is there."""
 
 _Compiled = jinja2.Template | RenderFailure
 
@@ -36,6 +40,7 @@ def main(memory_bytes: int, cpu_seconds: int, output_chars: int) -> None:
     stream_in, stream_out = sys.stdin.buffer, _take_output()
     templates: OrderedDict[tuple[bool, str], _Compiled] = OrderedDict()
     _limit_process(memory_bytes)
+    _end_with_parent()
     stream_out.write(b'{"ready":true}\n')
     stream_out.flush()
     for line in iter(stream_in.readline, b""):
@@ -88,6 +93,18 @@ def _take_output() -> BinaryIO:
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
     return pipe
+
+
+def _end_with_parent() -> None:
+    """Looks for the parent again and again; a parent that is killed cannot stop a render that never ends."""
+    parent = os.getppid()
+
+    def look(*_: object) -> None:
+        if os.getppid() != parent:
+            os._exit(0)
+
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, PARENT_SECONDS, PARENT_SECONDS)
 
 
 def _limit_process(memory_bytes: int) -> None:

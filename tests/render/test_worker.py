@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import subprocess
 import sys
@@ -320,3 +322,24 @@ def test_importing_the_worker_is_light() -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "[]" == found.stdout.strip()
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are awaited as Linux can")
+def test_a_render_ends_with_the_parent() -> None:
+    """A process whose parent is killed does not go on with an endless render until its time is up."""
+    program = (
+        "from analyzer.render.process import ChildProcess\n"
+        "child = ChildProcess(memory_bytes=2**28, cpu_seconds=600, output_chars=1000)\n"
+        f"assert child.send({ENDLESS!r}, ['{{}}'], mutable=False)\n"
+        "print(child._process.pid, flush=True)\n"
+        "child.receive(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = os.pidfd_open(int(parent.stdout.readline()))
+        parent.kill()
+    try:
+        ended, _, _ = select.select([child], [], [], 60)
+        assert [child] == ended
+    finally:
+        os.close(child)
