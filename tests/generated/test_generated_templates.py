@@ -25,16 +25,30 @@ FOUND: Final[dict[str, Any]] = yaml.safe_load(
 )
 BUDGET: Final = int(os.environ.get("GENERATED_TEMPLATES", "300"))
 PARTS: Final = 4
+RUN: Final = 6
 MOST_DISCARDED: Final = 0.1
 
 
 def draw(amount: int, number: int) -> list[Generated]:
-    """So many different templates, the same ones for the same number."""
-    found: dict[str, Generated] = {}
+    """So many different templates, the same ones for the same number.
 
-    @seed(number)
+    They are drawn in short runs, as those of one run are alike.
+    """
+    found: dict[str, Generated] = {}
+    for start in range(number * 1_000_000, (number + 1) * 1_000_000):
+        for generated in _run(start):
+            found.setdefault(generated.text, generated)
+        if len(found) >= amount:
+            break
+    return list(found.values())[:amount]
+
+
+def _run(start: int) -> list[Generated]:
+    found: list[Generated] = []
+
+    @seed(start)
     @settings(
-        max_examples=3 * amount,
+        max_examples=RUN,
         database=None,
         deadline=None,
         phases=[Phase.generate],
@@ -42,11 +56,10 @@ def draw(amount: int, number: int) -> list[Generated]:
     )
     @given(templates())
     def keep(generated: Generated) -> None:
-        if len(found) < amount:
-            found.setdefault(generated.text, generated)
+        found.append(generated)
 
     keep()
-    return list(found.values())
+    return found
 
 
 def test_templates_write_what_their_format_says() -> None:
