@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from analyzer.runtime.literal_scan import json_inner, to_json, word_to_json
+from analyzer.runtime.literal_scan import json_inner, to_json
+from analyzer.runtime.words import word_to_json
 
 if TYPE_CHECKING:
     from analyzer.chat import Tool

@@ -8,9 +8,9 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from analyzer.runtime.layouts import JsonProgram, Program, SequenceProgram, compile_layout
+from analyzer.runtime.layouts import JsonProgram, Program, SequenceProgram, compile_layout, link_forks
 from analyzer.runtime.literals import MARKER, Lit, Watch
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ class Cue(IntEnum):
     END = 11
 
 
+BARE_LIST: Final = 1
+"""The number of the mark that closes a section which an overlay's lone bracket opened."""
+
+
 class Mark(NamedTuple):
     """One meaning of one literal: the cue, the literal, the number of the segment or layout, the token to begin at."""
 
@@ -52,9 +56,9 @@ class Mode:
 
     __slots__ = ("marks", "watch")
 
-    def __init__(self, marks: Iterable[Mark]) -> None:
+    def __init__(self, marks: Iterable[Mark], more_leads: Iterable[str] = ()) -> None:
         self.marks: dict[str, list[Mark]] = {}
-        leads: set[str] = set()
+        leads = set(more_leads)
         for mark in marks:
             token = mark.lit.tokens[mark.token] if mark.lit.tokens else ""
             if not token.strip() and mark.cue != Cue.SEPARATOR:
@@ -73,14 +77,17 @@ class Compiled:
         "__weakref__",
         "aliases",
         "anchored",
+        "anchors",
         "array",
         "between",
-        "closers",
+        "closes_alone",
+        "closes_beside",
         "content",
         "header",
         "id_pattern",
         "layouts",
         "lead_ins",
+        "lead_ins_after",
         "prompts",
         "reasoning",
         "reasoning_modes",
@@ -152,6 +159,7 @@ class Compiled:
             )
             for layout in layouts
         ]
+        link_forks(self.layouts)
 
     def _tables(self, spec: Spec, reasoning: list[Any], additions: Iterable[Any], options: Options) -> None:
         soft = self.soft
@@ -164,7 +172,11 @@ class Compiled:
         self.between = tuple(lit.text for lit in self.separators if lit.text and not self.array)
         if section_close and not section_close.strip():
             self.between += (section_close,)
-        self.lead_ins = _lead_ins(contents, reasoning)
+        after = _after_calls(spec)
+        self.lead_ins = _lead_ins(
+            [c for c in contents if not (c in after and c.when == "beside_calls")], reasoning
+        )
+        self.lead_ins_after = _lead_ins([c for c in after if c.when != "alone"], ())
         text: list[Mark] = []
         inside: list[Mark] = []  # what counts inside reasoning, whatever its segment
         section: list[Mark] = []
@@ -183,12 +195,14 @@ class Compiled:
             text.append(mark)
             inside.append(mark._replace(leads=_with((), lit.lead)))
             section.append(mark)
+        mark = Mark(Cue.HEADER, self.header, 0, 0, ())
         if spec.turn.header and self.header.strong:
-            mark = Mark(Cue.HEADER, self.header, 0, 0, ())
             text.append(mark)
             section.append(mark)
             if spec.turn.header_repeats:
                 inside.append(mark)
+        elif spec.turn.header_repeats:
+            text.append(mark)
         closes = []
         for number, (segment, (opener, closer)) in enumerate(zip(reasoning, self.reasoning, strict=True)):
             text.append(Mark(Cue.REASONING_OPEN, opener, number, 0, _with((), opener.lead)))
@@ -197,7 +211,7 @@ class Compiled:
             if closer.core:
                 closes.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, _with((), closer.lead)))
                 text.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, ()))
-            if segment.empty.strip() and not segment.empty.startswith(segment.open or "\0"):
+            if segment.empty.strip() and not (soft and segment.empty.startswith(segment.open or "\0")):
                 text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
         for number, segment in enumerate(contents):
             opener, closer = Lit(segment.open, soft=soft), Lit(segment.close, soft=soft)
@@ -214,22 +228,23 @@ class Compiled:
             inside += [mark for mark in openers if mark.lit.strong and self._own(mark)]
             if self.section[1].core:
                 text.append(Mark(Cue.SECTION_CLOSE, self.section[1], 0, 0, ()))
-        self.text = Mode(text)
+        self.closes_alone = _white_closes(c for c in contents if c.when != "beside_calls")
+        self.closes_beside = _white_closes(c for c in after if c.when != "alone")
+        self.text = Mode(text, self.closes_alone + self.closes_beside)
         self.reasoning_modes = [
             Mode([close for close in closes if close.number == number]
-                 + [close for close in closes if close.number != number] + inside)
-            for number in range(len(reasoning))
+                 + [close for close in closes if close.number != number] + inside + _emptied(segment, number, soft=soft))
+            for number, segment in enumerate(reasoning)
         ]  # fmt: skip
         self.section_mode = Mode(section)
         self.starts = [n for n, layout in enumerate(self.layouts) if not layout.opener.core]
         self.anchored = bool(self.layouts) and options.calls != "text" and not self.section_open and (
             self.array or any(len(layout.opener.core) < MARKER and not layout.opener.strong for layout in self.layouts)
         )  # fmt: skip
-        short = (
-            self.section_open and len(self.section_open[0].core) < MARKER and not self.section_open[0].strong
-        )
-        if short and options.calls != "text":
-            self.anchored = True
+        self.anchors: list[Lit] = []
+        if options.calls != "text":
+            self.anchors = [lit for lit in self.section_open if len(lit.core) < MARKER and not lit.strong]
+            self.anchored = self.anchored or bool(self.anchors)
         stops = [
             mark for mark in section if mark.cue in {Cue.END, Cue.HEADER, Cue.CALL_OPEN, Cue.SECTION_CLOSE}
         ]
@@ -277,6 +292,8 @@ class Compiled:
             section.append(Mark(Cue.SECTION_CLOSE, Lit("]", soft=True), 0, 0, ()))
         elif close.core:
             section.append(Mark(Cue.SECTION_CLOSE, close, 0, 0, ()))
+        if any(lit.core == "[" for lit in self.section_open[1:]) and close.core.startswith("]"):
+            section.append(Mark(Cue.SECTION_CLOSE, Lit("]", soft=True), BARE_LIST, 0, ()))
         section += [Mark(Cue.SEPARATOR, lit, 0, 0, ()) for lit in self.separators if lit.core]
         return found
 
@@ -296,6 +313,27 @@ def _lead_ins(contents: Iterable[Any], reasoning: Iterable[Any]) -> tuple[str, .
     texts = {text for segment in contents for text in (segment.open, segment.empty)}
     texts |= {segment.empty for segment in reasoning}
     return tuple(sorted((text for text in texts if text and not text.strip()), key=len, reverse=True))
+
+
+def _after_calls(spec: Spec) -> list[Any]:
+    """The content segments that the template writes behind the calls."""
+    segments = spec.turn.segments
+    at = next((n for n, segment in enumerate(segments) if segment.kind == "calls"), len(segments))
+    return [segment for segment in segments[at:] if segment.kind == "content"]
+
+
+def _white_closes(contents: Iterable[Any]) -> tuple[str, ...]:
+    """White space that closes content which nothing else ends: at the end of the text it is no content."""
+    found = {c.close for c in contents if c.end is None and c.close and not c.close.strip()}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def _emptied(segment: Any, number: int, *, soft: bool) -> list[Mark]:
+    """What closes reasoning that a prompt opened and that is empty, where the template spells that in its own way."""
+    empty = segment.empty
+    if soft or not segment.open or not empty.startswith(segment.open):
+        return []
+    return [Mark(Cue.EMPTY, Lit(empty[len(segment.open) :], soft=soft), number, 0, ())]
 
 
 def _leads(contents: Iterable[Any], when: set[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
-from analyzer.runtime.literals import MARKER, Lit, Watch
+from analyzer.runtime.literals import FAIL, MARKER, MORE, OK, Lit, Watch, white_end
 
 LITERAL, NAME, ID, INDEX, ARGUMENTS, KEY, TYPE, VALUE = range(8)
 
@@ -63,6 +63,7 @@ class Arguments:
         "separator",
         "single",
         "soft",
+        "stops",
         "value_at",
         "words",
     )  # fmt: skip
@@ -80,6 +81,8 @@ class Arguments:
         self.opener = Lit("", soft=soft)
         self.post: list[Any] = []
         self.value_at = 0
+        self.stops: tuple[str, ...] = ()
+        """What ends a word that stands as a value."""
         self.first: tuple[str, ...] = ()
         self._closes: dict[str, tuple[Lit, Watch]] = {}
         self.follow = self.call_follow = Watch(())
@@ -112,6 +115,26 @@ class Arguments:
             if step[0] in {KEY, TYPE} and n + 1 < len(self.item) and self.item[n + 1][0] == LITERAL:
                 self.key_watch[n] = Watch([self.item[n + 1][1].core or self.item[n + 1][1].text])
         self.first = tuple(core for core in (self.opener.core, self.after.core) if core)
+        closer = self.post[0][1].core if self.post and self.post[0][0] == LITERAL else ""
+        ends = (closer,) if closer else (self.separator.core, self.after.core)
+        self.stops = tuple(core for core in ends if core)
+
+    def same_as(self, other: Arguments) -> bool:
+        """True when the two begin alike, so that nothing tells which is meant."""
+        return self.first == other.first and bool(self.item) == bool(other.item)
+
+    def begin(self, buf: str, at: int, final: bool) -> int:
+        """Look whether these arguments, or their end, begin at `at`."""
+        if self.soft:
+            at = white_end(buf, at)
+        if at == len(buf):
+            return FAIL if final else MORE
+        waiting = False
+        for core in self.first:
+            if buf.startswith(core, at):
+                return OK
+            waiting = waiting or (not final and core.startswith(buf[at:]))
+        return MORE if waiting else FAIL
 
     def link(self, structure: set[str], separators: Iterable[Lit]) -> None:
         """Take in what may follow the call, to tell a value's closer from its spelling inside the value."""
@@ -155,7 +178,17 @@ class Arguments:
 class SequenceProgram:
     """A call as literals and slots."""
 
-    __slots__ = ("arguments", "closer", "id_pattern", "opener", "separators", "steps", "watches", "weak")
+    __slots__ = (
+        "arguments",
+        "closer",
+        "forks",
+        "id_pattern",
+        "opener",
+        "separators",
+        "steps",
+        "watches",
+        "weak",
+    )
 
     def __init__(
         self, parts: Sequence[Any], *, soft: bool, id_pattern: str | None, separators: list[Lit], end: str
@@ -168,6 +201,8 @@ class SequenceProgram:
         self.closer: Lit = none
         self.weak = not self.opener.core
         self.watches: dict[int, Watch] = {}
+        self.forks: dict[int, tuple[SequenceProgram, ...]] = {}
+        """At which step other layouts, alike up to there, go on in another way."""
         self.arguments: Arguments
         for n, (kind, step) in enumerate(self.steps):
             if kind == ARGUMENTS:
@@ -204,6 +239,31 @@ class SequenceProgram:
 
 
 Program: TypeAlias = JsonProgram | SequenceProgram
+
+
+def link_forks(programs: Iterable[Program]) -> None:
+    """Tell each sequence which others begin as it does, and where they part behind the name."""
+    sequences = [program for program in programs if isinstance(program, SequenceProgram)]
+    for program in sequences:
+        found: dict[int, list[SequenceProgram]] = {}
+        for other in sequences:
+            at = _parting(program, other)
+            if at >= 0:
+                found.setdefault(at, []).append(other)
+        program.forks = {at: tuple(others) for at, others in found.items()}
+
+
+def _parting(one: SequenceProgram, other: SequenceProgram) -> int:
+    """The first step at which two layouts differ, -1 when none does or no name stands before it."""
+    named = False
+    for at, (mine, yours) in enumerate(zip(one.steps, other.steps, strict=False)):
+        same = mine[0] == yours[0] and (mine[1].text == yours[1].text if mine[0] == LITERAL else True)
+        if not same or (mine[0] == ARGUMENTS and not mine[1].same_as(yours[1])):
+            return at if named else -1
+        if mine[0] == ARGUMENTS:
+            return -1
+        named = named or mine[0] in {NAME, ID}
+    return -1
 
 
 def steps(parts: Iterable[Any], *, soft: bool) -> list[Step]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from analyzer.runtime.copying import clone
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.words import WORDS, read_escape, word_to_json
 
 try:
     from _json import encode_basestring as _encode
@@ -26,22 +27,7 @@ Follow = Callable[[str, int, bool], int]
 
 _word = re.compile(r"[^\s,:\[\](){}\"']+").match
 _key = re.compile(r"[^\s,:\[\](){}\"'<>|]+").match
-_number = re.compile(r"[+-]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?\Z").match
-_hex = re.compile(r"[+-]?0[xX][0-9a-fA-F_]+\Z").match
-_WORDS: Final = {
-    "true": "true",
-    "false": "false",
-    "null": "null",
-    "True": "true",
-    "False": "false",
-    "None": "null",
-}
 _JSON_WORDS: Final = frozenset({"true", "false", "null"})
-_ESCAPES: Final = {
-    "n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "0": "\0",
-    "\\": "\\", "'": "'", '"': '"', "/": "/", "\n": "",
-}  # fmt: skip
-_HEX_ESCAPES: Final = {"x": 2, "u": 4, "U": 8}
 _CLOSERS: Final = {"{": "}", "[": "]", "(": ")"}
 _string_special = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote in "'\""}
 _WORD_CAP: Final = 4096
@@ -72,7 +58,7 @@ class LiteralScanner:
 
     __slots__ = (
         "_comma", "_escapes", "_in_key", "_quote", "_stack", "bare", "follow", "foreign",
-        "foreign_used", "inner_used", "out", "python_used", "quote", "quote_close", "state",
+        "foreign_used", "inner_used", "out", "python_used", "quote", "quote_close", "state", "stops",
     )  # fmt: skip
 
     def __init__(
@@ -92,6 +78,8 @@ class LiteralScanner:
         self.bare = bare
         """Bare words are strings."""
         self.follow = follow
+        self.stops: tuple[str, ...] = ()
+        """Literals that end a word outside of any container."""
         self.out: list[str] = []
         self.foreign_used = self.inner_used = self.python_used = False
         self._stack: list[str] = []
@@ -283,7 +271,7 @@ class LiteralScanner:
             at = where
             char = text[at]
             if char == "\\":
-                length, decoded = _escape(text, at, final)
+                length, decoded = read_escape(text, at, final)
                 if length == 0:
                     return at
                 if decoded is None:
@@ -304,6 +292,20 @@ class LiteralScanner:
                 at += 1
         return at
 
+    def _stop(self, text: str, at: int, end: int, final: bool) -> int:
+        """Where the word that would end at `end` ends because of a literal; -1 when more text is needed to say."""
+        for stop in self.stops:
+            where = text.find(stop, at, end + len(stop) - 1)
+            if where >= 0:
+                end = where
+        if not final:
+            size = len(text)
+            for stop in self.stops:
+                for where in range(max(at, size - len(stop) + 1), end):
+                    if stop.startswith(text[where:]):
+                        return -1
+        return end
+
     def _bare(self, text: str, at: int, final: bool) -> int:
         """Read a number, a word or a bare key; -1: more text is needed."""
         found = (_key if self._in_key else _word)(text, at)
@@ -311,12 +313,17 @@ class LiteralScanner:
             self.state = BROKEN
             return at
         end = found.end()
-        if end == len(text) and not final:
+        stop = end if self._stack or not self.stops else self._stop(text, at, end, final)
+        if stop < 0 or (stop == end == len(text) and not final):
             if end - at > _WORD_CAP:
                 self.state = BROKEN
                 return at
             return -1
-        word = found.group()
+        if stop == at:
+            self.state = BROKEN
+            return at
+        end = stop
+        word = text[at:end]
         if self.quote and self.quote in word:
             self.state = BROKEN
             return at
@@ -327,48 +334,11 @@ class LiteralScanner:
                 return at
             value = json_inner(word).join('""')
             self.foreign_used = True
-        elif word in _WORDS and word not in _JSON_WORDS:
+        elif word in WORDS and word not in _JSON_WORDS:
             self.python_used = True
         self._append(value)
         self.state = COLON if self._in_key else (AFTER if self._stack else DONE)
         return end
-
-
-def word_to_json(word: str) -> str | None:
-    """Return a number or a word (`True`, `null`) as JSON text, None when it is neither."""
-    known = _WORDS.get(word)
-    if known is not None:
-        return known
-    if _number(word):
-        digits = word.replace("_", "")
-        sign = "-" if digits[0] == "-" else ""
-        digits = digits.lstrip("+-")
-        whole = re.match(r"\d*", digits).group()  # type: ignore[union-attr]
-        rest = digits[len(whole) :]
-        if rest.startswith(".") and not rest[1:2].isdigit():
-            rest = ".0" + rest[1:]
-        return sign + (whole.lstrip("0") or "0") + rest
-    if _hex(word):
-        return str(int(word.replace("_", ""), 16))
-    return None
-
-
-def _escape(text: str, at: int, final: bool) -> tuple[int, str | None]:
-    """Read the escape at `at`; return (its length, its character or None for none, 0 when more text is needed)."""
-    if at + 1 >= len(text):
-        return (1, None) if final else (0, None)
-    char = text[at + 1]
-    if char in _HEX_ESCAPES:
-        want = _HEX_ESCAPES[char]
-        digits = text[at + 2 : at + 2 + want]
-        if len(digits) < want and not final:
-            return 0, None
-        try:
-            return 2 + want, chr(int(digits, 16)) if len(digits) == want else None
-        except (ValueError, OverflowError):
-            return 1, None
-    decoded = _ESCAPES.get(char)
-    return (2, decoded) if decoded is not None else (1, None)
 
 
 def to_json(text: str, *, bare: bool = False) -> tuple[str, bool] | None:

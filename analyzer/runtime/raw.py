@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from analyzer.runtime.coerce import Types, decode_text, starts_like_value
@@ -235,21 +236,34 @@ class RawValue:
         codec = self.arguments.codecs
         string = codec.string
         if string.kind == "escaped":
-            for char, spelling in string.escapes.items():
-                if char != "&":
-                    text = text.replace(spelling, char)
-            if "&" in string.escapes:
-                text = text.replace(string.escapes["&"], "&")
+            if not self._is_container(text):
+                text = _unescaped(text, string.escapes)
         elif string.kind == "cdata" and text.startswith(string.open) and text.endswith(string.close):
             text = text[len(string.open) : len(text) - len(string.close)]
-        value, problem = decode_text(
-            text,
-            self._names,
-            python=parser.options.python_values,
-            null=self._null,
-            usual="python" in {codec.array.kind, codec.object.kind, codec.null.kind, codec.boolean.kind},
-        )
+        value, problem = self._decoded(text, python=parser.options.python_values)
         if problem:
             self.call.flag(problem, self._key)
         start = self._start
         parser.put_arguments(value, start, parser.offset)
+
+    def _decoded(self, text: str, *, python: bool) -> tuple[str, str]:
+        codec = self.arguments.codecs
+        usual = "python" in {codec.array.kind, codec.object.kind, codec.null.kind, codec.boolean.kind}
+        return decode_text(text, self._names, python=python, null=self._null, usual=usual)
+
+    def _is_container(self, text: str) -> bool:
+        """True for an array or object, which is not escaped as strings are."""
+        begin = text.lstrip()[:1]
+        if begin not in {"{", "["} or (self._names is not None and "string" in self._names):
+            return False
+        codecs = self.arguments.codecs
+        codec = codecs.object if begin == "{" else codecs.array
+        return codec.kind in {"json", "python"} and self._decoded(text, python=True)[0][0] in "{["
+
+
+def _unescaped(text: str, escapes: Mapping[str, str]) -> str:
+    """Undo the spelling of escaped characters, the ampersand's last."""
+    for char, spelling in escapes.items():
+        if char != "&":
+            text = text.replace(spelling, char)
+    return text.replace(escapes["&"], "&") if "&" in escapes else text

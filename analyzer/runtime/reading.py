@@ -94,6 +94,7 @@ class ReadingState(State):
         else:
             self._mode = self._home
             self._optional = self.compiled.between
+            self._lead_in = self.compiled.lead_ins_after
         self._scan = self.pos
 
     def _release(self, call: Call, *, complete: bool) -> bool:

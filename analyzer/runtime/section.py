@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from analyzer.runtime.call import Call
-from analyzer.runtime.compile import Compiled, Cue, Mark, Mode
+from analyzer.runtime.compile import BARE_LIST, Compiled, Cue, Mark, Mode
 from analyzer.runtime.copying import clone
 from analyzer.runtime.events import Markup
 from analyzer.runtime.json_call import JsonCall
 from analyzer.runtime.layouts import JsonProgram
-from analyzer.runtime.literals import FAIL, MARKER, MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.literals import FAIL, MARKER, MORE, OK, WHITE_CAP, Lit, white_end
 from analyzer.runtime.reading import ReadingState
 from analyzer.runtime.record import Record
 from analyzer.runtime.sequence import SequenceCall
@@ -25,8 +25,8 @@ class SectionOpening:
 
     __slots__ = ("array", "bare", "cur", "inner", "lit", "token", "weak")
 
-    def __init__(self, mark: Mark | None, compiled: Compiled) -> None:
-        self.lit = mark.lit if mark is not None else compiled.section[0]
+    def __init__(self, lit: Lit, compiled: Compiled) -> None:
+        self.lit = lit
         self.cur = 0
         self.token = 0
         self.array = compiled.array
@@ -127,16 +127,15 @@ class SectionState(ReadingState):
         attempts: list[tuple[Any, Mark | None]] = []
         if compiled.array and not compiled.section_open:
             if char == "[":
-                attempts.append((SectionOpening(None, compiled), None))
+                attempts.append((SectionOpening(compiled.section[0], compiled), None))
             elif char == "{" and self.options.bare_object:
                 attempts += [(self._call_of(n, 0), None) for n in compiled.starts]
                 for call, _ in attempts:
                     call.flag("bare_object")
         elif compiled.section_open:
-            lit = compiled.section_open[0]
-            if lit.core.startswith(char):
-                opening = SectionOpening(None, compiled)
-                attempts.append((opening, None))
+            attempts += [
+                (SectionOpening(lit, compiled), None) for lit in compiled.anchors if lit.core.startswith(char)
+            ]
         else:
             for number, program in enumerate(compiled.layouts):
                 core = program.opener.core
@@ -228,6 +227,8 @@ class SectionState(ReadingState):
             if attempts:
                 continue
             status, end, _ = mark.lit.match(self.buf, where, mark.token, final)
+            if mark.cue == Cue.SECTION_CLOSE and mark.number == BARE_LIST and not self._bare_list:
+                continue
             if mark.cue == Cue.SECTION_CLOSE:
                 self._junk(where)
                 if not self.compiled.array:
@@ -267,6 +268,7 @@ class SectionState(ReadingState):
         self._section = False
         self._mode = self._home
         self._at_start = True
+        self._lead_in = self.compiled.lead_ins_after
         self.tail = lit.tail if status == OK else ""
         self._scan = self.pos
         return True
@@ -275,6 +277,7 @@ class SectionState(ReadingState):
         """Behind the array: the rest of the section's closer, if it has one."""
         self._mode = self._home
         self._at_start = True
+        self._lead_in = self.compiled.lead_ins_after
         self._scan = pos
         if self.compiled.section[1].core:
             self._implicit = True

@@ -98,9 +98,12 @@ class SequenceCall(Call):
 
     def run(self, parser: State, final: bool) -> int:
         """Run the program."""
-        steps = self.program.steps
-        while self._step < len(steps):
-            kind, step = steps[self._step]
+        while self._step < len(self.program.steps):
+            if self._step in self.program.forks:
+                status = self._part(parser, self._step, parser.pos, final)
+                if status == MORE:
+                    return MORE
+            kind, step = self.program.steps[self._step]
             if kind == LITERAL:
                 status = self._literal(parser, step, final)
             elif kind == ARGUMENTS:
@@ -113,6 +116,31 @@ class SequenceCall(Call):
             self._scan = 0
         if not self.committed:
             return FAIL
+        return OK
+
+    def _part(self, parser: State, at: int, pos: int, final: bool) -> int:
+        """Where several layouts part: go on in the one whose next step stands at `pos`; MORE when that may yet show."""
+        if self.lit_token or self._arguments is not None:
+            return OK
+        waiting = False
+        best = -1
+        choice = self.program
+        for program in (self.program, *self.program.forks[at]):
+            kind, step = program.steps[at]
+            if kind == LITERAL:
+                begin = white_end(parser.buf, pos) if step.soft else pos
+                status = step.match(parser.buf, begin, 0, final)[0]
+                size = len(step.text)
+            elif kind == ARGUMENTS:
+                status, size = step.begin(parser.buf, pos, final), 0
+            else:
+                status, size = OK, 0
+            waiting = waiting or status == MORE
+            if status == OK and size > best:
+                best, choice = size, program
+        if waiting and not final:
+            return MORE
+        self.program = choice
         return OK
 
     def _run_arguments(self, parser: State, final: bool) -> int:
@@ -187,6 +215,11 @@ class SequenceCall(Call):
 
     def _delimiter(self, parser: State, final: bool) -> int:
         """The whole literal behind the name must be there before the name counts."""
+        if (
+            self._step + 1 in self.program.forks
+            and self._part(parser, self._step + 1, parser.pos, final) == MORE
+        ):
+            return MORE
         following = self.program.steps[self._step + 1] if self._step + 1 < len(self.program.steps) else None
         if following is None or following[0] != LITERAL or not following[1].core:
             return OK

@@ -28,6 +28,7 @@ class State:
         "_again",
         "_at_start",
         "_attempts",
+        "_bare_list",
         "_bare_section",
         "_between",
         "_call",
@@ -37,6 +38,7 @@ class State:
         "_draft_record",
         "_draft_saved",
         "_enter_at",
+        "_failed",
         "_fate",
         "_hold",
         "_home",
@@ -99,6 +101,8 @@ class State:
     _call: Call | None
     _attempts: list[tuple[Any, Mark | None]]
     _enter_at: int
+    _failed: int
+    """Where (in the model's text) openers were tried in vain: what else the literal there means comes next."""
     _again: int
     """From where to search again when no attempt succeeds, -1 for the place of the failure."""
     _where_enter: int
@@ -114,6 +118,8 @@ class State:
     """The section has no marker, and its first call is not certain yet."""
     _implicit: bool
     """A call was read outside its section: the section's closer may follow."""
+    _bare_list: bool
+    """A lone bracket opened the section, so that a lone one closes it."""
     _bare_section: bool
     _between: bool
     _draft: list[Event] | None
@@ -126,8 +132,8 @@ class State:
     _skip_from: int
     _abandoned: str
     _over: int
-    _lead_in: bool
-    """White space that opens a text or stands for a missing segment may follow."""
+    _lead_in: tuple[str, ...]
+    """White space that opens a text or stands for a missing segment, and may follow."""
     _optional: tuple[str, ...]
     """Literals that count only when a marker follows: what separates calls without a section."""
     _plain: Any
@@ -151,6 +157,7 @@ class State:
         self._call = None
         self._attempts = []
         self._enter_at = 0
+        self._failed = -1 << 60
         self._again = -1
         self._where_enter = TEXT
         self._mark = 0
@@ -159,8 +166,8 @@ class State:
         self._complete = 0
         self._reasoned = self._spoken = self._section = self._implicit = self._bare_section = False
         self._between = True
-        self._lead_in = True
-        self._weak_section = False
+        self._lead_in = self.compiled.lead_ins
+        self._weak_section = self._bare_list = False
         self._optional = ()
         self._draft = None
         self._draft_record = None

@@ -111,7 +111,7 @@ class TopState(SectionState):
         buf = self.buf
         pos = self.pos
         if self._mode != TEXT or (token and where == pos):
-            self._optional, self._lead_in = (), False
+            self._optional = self._lead_in = ()
             return FAIL
         if not token and where == pos:
             return FAIL if final else MORE
@@ -132,34 +132,39 @@ class TopState(SectionState):
             elif not final and text.startswith(buf[pos : pos + len(text)]):
                 return MORE
         self._optional = ()
-        if (self._lead_in and not self.compiled.soft) or self.compiled.lead_ins:
-            for text in self.compiled.lead_ins if self._lead_in else ():
-                if buf.startswith(text, pos):
-                    self.markup(pos + len(text))
-                    self._lead_in = False
-                    return OK
-                if not final and text.startswith(buf[pos : pos + len(text)]):
-                    return MORE
-        self._lead_in = False
+        for text in self._lead_in:
+            if buf.startswith(text, pos):
+                self.markup(pos + len(text))
+                self._lead_in = ()
+                return OK
+            if not final and text.startswith(buf[pos : pos + len(text)]):
+                return MORE
+        self._lead_in = ()
         return FAIL
 
     def _without_lead(self, end: int) -> int:
         """At the end of the text a stop literal may have been cut off, its white space left."""
         marks = (mark for group in self.compiled.text.marks.values() for mark in group)
-        leads = (mark.lit.lead for mark in marks if mark.cue == Cue.END and mark.stop and mark.lit.lead)
+        leads = [mark.lit.lead for mark in marks if mark.cue == Cue.END and mark.stop and mark.lit.lead]
+        leads += self.compiled.closes_alone if self._index < 0 else self.compiled.closes_beside
         found = next((lead for lead in leads if self.buf.endswith(lead, self.pos, end)), "")
         return end - len(found)
 
     def _at_token(self, mode: Mode, where: int, token: str, final: bool) -> bool:
         """A watched token stands at `where`: find out what it means here."""
         attempts: list[tuple[Any, Mark | None]] = []
+        other = False
+        tried = self._failed == self.base + where
         for mark in mode.marks[token]:
             if mark.cue in {Cue.SECTION_OPEN, Cue.CALL_OPEN}:
+                if tried:
+                    continue
                 if self._home == REASONING and self.options.calls_in_reasoning == "never":
                     continue
                 attempts.append((self._attempt(mark), mark))
                 continue
             if attempts:
+                other = True
                 continue
             status, end, _ = mark.lit.match(self.buf, where, mark.token, final)
             if status == MORE:
@@ -170,9 +175,9 @@ class TopState(SectionState):
                 return True
         if attempts:
             self._text(self._lead_before(where, attempts[0][1].leads) if not self._at_start else self.pos)  # type: ignore[union-attr]
-            self._begin_attempts(
-                attempts, where, mode.watch.past(where, token) if mode.watch.overlaps(token) else -1
-            )
+            past = mode.watch.past(where, token) if mode.watch.overlaps(token) else -1
+            self._begin_attempts(attempts, where, where if other else past)
+            self._failed = self.base + where if other else self._failed
             return True
         self._at_start = False
         self._scan = mode.watch.past(where, token)
@@ -227,8 +232,13 @@ class TopState(SectionState):
                 return True
             self.markup(end)
             self.tail = mark.lit.tail
-            self._at_start = self._lead_in = True
+            self._at_start = True
+            self._lead_in = self.compiled.lead_ins
         elif cue == Cue.EMPTY:
+            if self._home == REASONING:
+                if not (self._at_start and where == self.pos):
+                    return False
+                self._close_reasoning(where, ())
             self._before(where, ())
             self.markup(end)
             self.tail = mark.lit.tail
@@ -259,12 +269,15 @@ class TopState(SectionState):
             self._implicit = False
             self.tail = mark.lit.tail
             self._at_start = True
+            self._lead_in = self.compiled.lead_ins_after
         else:  # ignored
             self._before(where, ()) if self._at_start else self._text(where)
             self.markup(end)
         return True
 
     def _act_header(self, mark: Mark, where: int, end: int) -> bool:
+        if not (mark.lit.strong or (self._between and self._at_start)):
+            return False  # a plain word is a header between two messages only
         if self._home == REASONING:
             self._close_reasoning(where, ())
             self._problem("unterminated_reasoning")
@@ -274,7 +287,7 @@ class TopState(SectionState):
             self._before(where, ())
         self.markup(end)
         self._between = False
-        self._lead_in = True
+        self._lead_in = self.compiled.lead_ins
         self._wrapped = -1
         self.tail = mark.lit.tail
         self._at_start = True
@@ -302,12 +315,13 @@ class TopState(SectionState):
             self._mode = OVER
             self._over = self.offset
         else:
-            self._between = self._lead_in = True
+            self._between = True
+            self._lead_in = self.compiled.lead_ins
             self.tail = mark.lit.tail
 
     def _attempt(self, mark: Mark) -> Any:
         if mark.cue == Cue.SECTION_OPEN:
-            return SectionOpening(mark, self.compiled)
+            return SectionOpening(mark.lit, self.compiled)
         return self._call_of(mark.number, mark.token)
 
     def _step_enter(self, final: bool) -> bool:
@@ -350,6 +364,7 @@ class TopState(SectionState):
             self._draft_record = Record(self.offset)
         if isinstance(attempt, SectionOpening):
             self._section = True
+            self._bare_list = attempt.lit.core == "[" and attempt.lit is not self.compiled.section[0]
             if inner is not None:
                 self._weak_section = True
                 self._begin_call(inner)

@@ -148,9 +148,12 @@ class ItemValues:
                 return MORE if at - pos <= WHITE_CAP else FAIL
             if at > pos:
                 parser.markup(at)
-            self._scanner = self._pick_scanner(parser, buf, at, final)
-            if self._scanner is None:
+            scanner = self._pick_scanner(parser, buf, at, final)
+            if scanner is None:
                 return MORE
+            if isinstance(scanner, LiteralScanner):
+                scanner.stops = arguments.stops
+            self._scanner = scanner
             self._put_key(parser)
             return OK
         if arguments.nested and not (names is not None and "string" in names):

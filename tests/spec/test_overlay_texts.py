@@ -17,12 +17,6 @@ OVERLAYS = load_overlays()
 DECLARED = tools_from_openai(TOOLS)
 PARIS = [("get_weather", {"city": "Paris"})]
 
-GAPS = {
-    "bare_json": "a separator between calls that nothing marks ends the calls",
-    "python_calls": "an opener of one character is not looked for beside a longer one",
-}
-"""What the runtime does not read yet, with the reason."""
-
 TEXTS: list[tuple[str, str, str | None, list[tuple[str, dict[str, Any]]]]] = [
     (
         "channels",
@@ -102,17 +96,10 @@ def read(spec: Spec, text: str) -> tuple[str | None, list[tuple[str, Any]]]:
     return message.content, [(call.name, call.decoded()) for call in message.tool_calls]
 
 
-def cases() -> list[Any]:
-    """Return the texts as parameters, the gaps marked."""
-    found = []
-    for number, (name, *rest) in enumerate(TEXTS):
-        gap = name in GAPS and (name != "bare_json" or "; {" in str(rest[0]))
-        marks = [pytest.mark.xfail(reason=GAPS[name], strict=False)] if gap else []
-        found.append(pytest.param(name, *rest, id=f"{name}-{number}", marks=marks))
-    return found
-
-
-@pytest.mark.parametrize(("name", "text", "content", "calls"), cases())
+@pytest.mark.parametrize(
+    ("name", "text", "content", "calls"),
+    [pytest.param(*text, id=f"{text[0]}-{number}") for number, text in enumerate(TEXTS)],
+)
 def test_a_text_is_read_with_the_overlay(
     name: str, text: str, content: str | None, calls: list[tuple[str, dict[str, Any]]]
 ) -> None:
