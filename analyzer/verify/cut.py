@@ -84,8 +84,8 @@ def _behind_result(spec: Spec, before: Before, bare: str, rendered: str) -> int 
     The end that closes the conversation before it may be missing, as the turn goes on.
     """
     if rendered.startswith(bare):
-        shared = shared_prefix(before.prompt or bare, rendered)
-        return shared if rendered[len(bare) : shared].isspace() else len(bare)
+        shared = rendered[len(bare) : shared_prefix(before.prompt or bare, rendered)]
+        return len(bare) + len(shared) - len(shared.lstrip())
     open_ends = [bare.removesuffix(segment.end.literal) for segment in spec.turn.segments if segment.end]
     return max((len(text) for text in open_ends if text != bare and rendered.startswith(text)), default=None)
 

@@ -84,6 +84,8 @@ def _from_header(spec: Spec, trip: Trip, cut: Cut) -> str:
         return prompt[prompt.rindex(header) :] + cut.text
     if prompt and (not header or header.startswith(prompt)):
         return prompt + cut.text
+    if trip.after_result and prompt.strip():
+        return header + prompt.lstrip() + cut.text  # the turn goes on behind a result, without its header
     return cut.text if cut.text.startswith(header) else header + cut.text
 
 

@@ -50,3 +50,13 @@ def test_a_turn_that_goes_on_behind_a_result_lacks_the_end_before() -> None:
     assert cut.text == "x<|im_end|>"
     assert isinstance(cut_turn(PLAIN, before, "R]x<|im_end|>"), str)
     assert isinstance(cut_turn(PLAIN, before, "R!x<|im_end|>", goes_on=True), str)
+
+
+def test_only_white_space_of_the_prompt_is_cut_behind_a_result() -> None:
+    """Line breaks that prompt and history have alike stand before the turn; a marker that begins alike does not."""
+    before = Before("R\n\n<think></think>", "R", "R")
+
+    cut = cut_turn(PLAIN, before, "R\n\n</think>x", goes_on=True)
+
+    assert isinstance(cut, Cut)
+    assert cut.text == "</think>x"

@@ -29,6 +29,7 @@ from analyzer.verify.pieces import mismatch, same
 from analyzer.verify.samples import cases
 from analyzer.verify.strategies import any_case, texts_matching
 from analyzer.verify.writer import turn_pieces
+from tests.budget import examples
 from tests.verify.good import GOOD, spec_named
 
 FORMATS = Path(__file__).parents[1] / "spec" / "formats"
@@ -73,7 +74,7 @@ def test_what_the_writer_writes_the_parser_reads(name: str) -> None:
     spec = spec_named(name)
     adapter = Adapter(spec, {})
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
     @given(any_case())
     def holds(case: Case) -> None:
         adapted = adapter.adapt(case, DEFAULT)
