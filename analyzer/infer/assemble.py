@@ -44,6 +44,7 @@ class Findings:
 
 def assemble(found: Findings, template: TemplateRef) -> Spec:
     """Write the spec that the findings amount to."""
+    found = _without_empty_reasoning(found)
     header = found.reasoning.header if found.reasoning is not None else found.frame.header
     found, header = _without_lead(found, header)
     found = _one_message_a_call(found, header)
@@ -77,6 +78,20 @@ def _without_lead(found: Findings, header: str) -> tuple[Findings, str]:
     frame = replace(found.frame, header=shorter, before_content=lead + found.frame.before_content)
     moved = replace(calls, separator="", lead="", open=lead + calls.open, before="")
     return replace(found, frame=frame, calls=moved), shorter
+
+
+def _without_empty_reasoning(found: Findings) -> Findings:
+    """Take from the section's opener the tags that a turn of calls writes around no reasoning."""
+    calls, reasoning = found.calls, found.reasoning
+    if calls is None or reasoning is None or reasoning.empty or not reasoning.open.strip():
+        return found
+    tags = reasoning.open + reasoning.close
+    for field in ("section_open", "open"):
+        text: str = getattr(calls, field)
+        if text.startswith(tags):
+            shorter = replace(calls, **{field: text[len(tags) :], "before": calls.before + tags})
+            return replace(found, calls=shorter, reasoning=replace(reasoning, empty=tags))
+    return found
 
 
 def _one_message_a_call(found: Findings, header: str) -> Findings:

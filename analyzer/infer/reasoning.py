@@ -186,8 +186,10 @@ def _cut(
     region = alone if alone is not None else with_calls
     assert region is not None  # noqa: S101  (one of the two shows the needle)
     before = region.partition(needles.reasoning)[0]
-    header = frame.header
-    header = common_start(header, before)
+    always = bool(frame.header) and frame.user_end.endswith(
+        frame.header
+    )  # it stands before the turn's own text
+    header = "" if always else common_start(frame.header, before)
     pair = find_pair(before, region.partition(needles.reasoning)[2])
     if pair is not None and len(before) - len(pair.opener) < len(
         header
@@ -196,7 +198,7 @@ def _cut(
     opened = before[len(header) :]
     if not opened.strip() and frame.prompt.startswith(header):
         opened = frame.prompt[len(header) :]  # only the generation prompt writes the opener
-    moved = frame.header[len(header) :]
+    moved = "" if always else frame.header[len(header) :]
     without = moved + frame.before_content
     close, content_open, empty = "", "", ""
     if alone is not None and needles.content in alone.partition(needles.reasoning)[2]:
@@ -221,7 +223,7 @@ def _cut(
         kept=kept,
         beside_calls=with_calls is not None,
         with_content=alone is not None,
-        header=header,
+        header=frame.header if always else header,
     )
 
 

@@ -77,13 +77,13 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
     header = common_start(*([prompt] if prompt.strip() else []), *starts) if starts else prompt
     if prompt.strip() and starts and not header.strip():  # the prompt and the history disagree
         header = common_start(*starts)
-    header = _without_dangling(header)
+    header = _without_dangling(header) or _always_opened(prompt, tail, end, regions.user_end)
     return Frame(
         user_end=regions.user_end,
         user_header=user_header[len(end) :] if end and user_header.startswith(end) else user_header,
         prompt=prompt,
         header=header,
-        before_content=before[len(header) :],
+        before_content=before.removeprefix(header),
         tail=tail,
         end=end,
     )
@@ -93,6 +93,12 @@ def _from_turn_start(header: str, lead: str) -> str:
     """Cut from a header what ends the turn before it: turns begin with the marker that begins the first one."""
     first = next((piece for piece in lexemes(lead) if is_marker(piece) and piece in header), "")
     return header[header.rfind(first) :] if first else header
+
+
+def _always_opened(prompt: str, tail: str, end: str, user_end: str) -> str:
+    """Return the header that a template opens behind every conversation, whether a generation prompt is asked for or not."""
+    always = tail[len(end) :] if end.strip() and tail.startswith(end) else ""
+    return always if always.strip() and not prompt and user_end.endswith(always) else ""
 
 
 def added(without: str, with_prompt: str | None) -> str:

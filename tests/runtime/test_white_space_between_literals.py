@@ -129,7 +129,25 @@ THINK = [
     {"kind": "content", "end": END},
 ]
 
+RAW_PYTHON_VALUES = {
+    "kind": "sequence",
+    "parts": [
+        {"slot": "name"}, "(",
+        {
+            "slot": "arguments",
+            "item": [{"slot": "key"}, "=", {"slot": "value"}],
+            "separator": ", ",
+            "codecs": {"string": "raw", "array": "python", "object": "python", "null": "python"},
+        },
+        ")",
+    ],
+}  # fmt: skip
+
 CASES = {
+    "Python containers beside raw strings": (
+        spec(RAW_PYTHON_VALUES, open="[", close="]", separator=", "), "[f(l=['a', 'say \"b\"'], x=A, b), g(y=B)]<|im_end|>", None,
+        [("f", {"l": ["a", 'say "b"'], "x": "A, b"}), ("g", {"y": "B"})],
+    ),
     "Python containers in tags": (
         spec(PYTHON_VALUES), "<call name=f>\n<arg=l>['a', 'say \"b\" and \\'c\\'', None, True]</arg>\n<arg=n>None</arg>\n</call><|im_end|>",
         None, [("f", {"l": ["a", "say \"b\" and 'c'", None, True], "n": None})],
