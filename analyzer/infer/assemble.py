@@ -86,12 +86,13 @@ def _without_empty_reasoning(found: Findings) -> Findings:
     if calls is None or reasoning is None or reasoning.empty or not reasoning.open.strip():
         return found
     tags = reasoning.open + reasoning.close
-    for field in ("section_open", "open"):
-        text: str = getattr(calls, field)
-        if text.startswith(tags):
-            shorter = replace(calls, **{field: text[len(tags) :], "before": calls.before + tags})
-            return replace(found, calls=shorter, reasoning=replace(reasoning, empty=tags))
-    return found
+    if calls.section_open.startswith(tags):
+        calls = replace(calls, section_open=calls.section_open[len(tags) :], before=calls.before + tags)
+    elif not calls.section_open and calls.open.startswith(tags):
+        calls = replace(calls, open=calls.open[len(tags) :], before=calls.before + tags)
+    else:
+        return found
+    return replace(found, calls=calls, reasoning=replace(reasoning, empty=tags))
 
 
 def _one_message_a_call(found: Findings, header: str) -> Findings:
