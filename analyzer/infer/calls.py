@@ -204,7 +204,9 @@ def _split_end(text: str, ends: tuple[str, ...]) -> tuple[str, str] | None:
     for end in ends:
         shared = common_suffix(text, end)
         if any(is_marker(piece) for piece in lexemes(shared)):
-            return text[: len(text) - len(shared)], shared
+            at = text.find(shared.strip())  # the first one, where a template goes on behind the turn's end
+            early = at < len(text) - len(shared)
+            return (text[:at], shared.strip()) if early else (text[: len(text) - len(shared)], shared)
         if end.strip() and end.strip() in text:
             at = text.rfind(end.strip())
             return text[:at], text[at:]
