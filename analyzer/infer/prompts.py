@@ -51,7 +51,9 @@ def narrowed(
     """T5: shorten the header to what the prompts under every setting share; the rest belongs to the segments."""
     texts = [prompt.text for prompt in prompts if prompt.text.strip()]
     header = common_start(frame.header, *texts) if texts else frame.header
-    if header == frame.header or not any(is_marker(piece) for piece in lexemes(header)):
+    rests = [lexemes(text[len(header) :])[:1] for text in texts]
+    marked = all(not rest or is_marker(rest[0]) for rest in rests)
+    if header == frame.header or not marked or not any(is_marker(piece) for piece in lexemes(header)):
         return frame, calls
     rest = frame.header[len(header) :]
     shorter = replace(frame, header=header, before_content=rest + frame.before_content)

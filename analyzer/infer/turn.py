@@ -77,7 +77,8 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
     header = common_start(*([prompt] if prompt.strip() else []), *starts) if starts else prompt
     if prompt.strip() and starts and not header.strip():  # the prompt and the history disagree
         header = common_start(*starts)
-    header = _without_dangling(header) or _always_opened(prompt, tail, end, regions.user_end)
+    header = _without_dangling(header) if header.strip() else ""
+    header = header or _always_opened(prompt, tail, end, regions.user_end)
     return Frame(
         user_end=regions.user_end,
         user_header=user_header[len(end) :] if end and user_header.startswith(end) else user_header,
