@@ -49,6 +49,8 @@ class Mark(NamedTuple):
     leads: tuple[str, ...]
     stop: bool = True
     inner: bool = False
+    led: int = 0
+    """How much white space at the literal's beginning stands before the call: what marks one that nothing else does."""
 
 
 class Mode:
@@ -210,7 +212,8 @@ class Compiled:
             inside.append(Mark(Cue.REASONING_OPEN, opener, number, 0, ()))
             if closer.core:
                 closes.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, _with((), closer.lead)))
-                text.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, ()))
+                if all(segment.open.strip() != closer.text.strip() for segment in contents):
+                    text.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, ()))
             if segment.empty.strip() and not (soft and segment.empty.startswith(segment.open or "\0")):
                 text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
         for number, segment in enumerate(contents):
@@ -225,6 +228,7 @@ class Compiled:
         if options.calls != "text":
             openers = self._openers(before_calls, section, options)
             text += openers
+            text += self._led(before_calls)
             inside += [mark for mark in openers if mark.lit.strong and self._own(mark)]
             if self.section[1].core:
                 text.append(Mark(Cue.SECTION_CLOSE, self.section[1], 0, 0, ()))
@@ -262,6 +266,27 @@ class Compiled:
 
     def _own(self, mark: Mark) -> bool:
         return mark.cue == Cue.SECTION_OPEN or (not self.section_open and not mark.inner)
+
+    def _led(self, leads: Iterable[str]) -> list[Mark]:
+        """Calls without a marker behind content: the white space that the template writes there, and their first character."""
+        section = self.section[0]
+        if self.section_open:
+            starts = [(Cue.SECTION_OPEN, section.core, 0)] if section in self.section_open else []
+        elif self.array:
+            starts = [(Cue.SECTION_OPEN, "[", 0)]
+        else:
+            starts = [
+                (Cue.CALL_OPEN, layout.opener.core or "{", number)
+                for number, layout in enumerate(self.layouts)
+                if layout.opener.core or isinstance(layout, JsonProgram)
+            ]
+        return [
+            Mark(cue, Lit(lead + core, soft=False), number, 0, (), led=len(lead))
+            for cue, core, number in starts
+            if len(core) < MARKER and not Lit(core, soft=True).strong
+            for lead in leads
+            if lead and not lead.strip()
+        ]
 
     def _openers(self, leads: tuple[str, ...], section: list[Mark], options: Options) -> list[Mark]:
         found = [

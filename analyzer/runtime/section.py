@@ -146,7 +146,7 @@ class SectionState(ReadingState):
                     attempts.append((self._call_of(number, 0), None))
         if not attempts:
             return False
-        self._begin_attempts(attempts, begin)
+        self._begin_attempts(attempts, begin, begin)  # in vain: a marker may stand there
         return True
 
     def _begin_attempts(self, attempts: list[tuple[Any, Mark | None]], where: int, again: int = -1) -> None:

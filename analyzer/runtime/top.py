@@ -176,6 +176,7 @@ class TopState(SectionState):
         if attempts:
             self._text(self._lead_before(where, attempts[0][1].leads) if not self._at_start else self.pos)  # type: ignore[union-attr]
             past = mode.watch.past(where, token) if mode.watch.overlaps(token) else -1
+            where += attempts[0][1].led  # type: ignore[union-attr]
             self._begin_attempts(attempts, where, where if other else past)
             self._failed = self.base + where if other else self._failed
             return True
@@ -321,7 +322,7 @@ class TopState(SectionState):
 
     def _attempt(self, mark: Mark) -> Any:
         if mark.cue == Cue.SECTION_OPEN:
-            return SectionOpening(mark.lit, self.compiled)
+            return SectionOpening(self.compiled.section[0] if mark.led else mark.lit, self.compiled)
         return self._call_of(mark.number, mark.token)
 
     def _step_enter(self, final: bool) -> bool:

@@ -9,7 +9,7 @@ from analyzer.runtime.arguments import Scanner, report, scanner_for
 from analyzer.runtime.coerce import Types, quoted
 from analyzer.runtime.copying import clone
 from analyzer.runtime.json_scan import JsonScanner
-from analyzer.runtime.layouts import KEY, LITERAL, Arguments
+from analyzer.runtime.layouts import LITERAL, Arguments
 from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
 from analyzer.runtime.names import slot
@@ -296,23 +296,17 @@ class ItemValues:
                 return FAIL
             if not scanner.done:
                 return FAIL if final else MORE
-        for kind, step in self.arguments.post:
-            if kind == LITERAL and step.core:
-                at = white_end(buf, parser.pos) if self.arguments.soft else parser.pos
-                if at == len(buf) and not final:
-                    return MORE
-                status, end, _ = step.match(buf, at, 0, final)
-                if status == OK:
-                    parser.markup(end)
-                elif status == MORE:
-                    return MORE
-                else:
-                    return FAIL
-            elif kind == KEY:
-                status = self._starts(buf, parser.pos, self._key, final)
-                if status != OK:
-                    return status
-                parser.markup(parser.pos + len(self._key))
+        closer, _ = self.arguments.closer(self._key, lenient=False)
+        if closer.core:
+            at = white_end(buf, parser.pos) if closer.soft else parser.pos
+            if at - parser.pos > WHITE_CAP:
+                return FAIL
+            if at == len(buf) and not final:
+                return MORE
+            status, end, _ = closer.match(buf, at, 0, final)
+            if status != OK:
+                return status
+            parser.markup(end)
         report(scanner, self.call, self._key)
         self._scanner = None
         return OK

@@ -139,6 +139,26 @@ CASES: dict[str, tuple[Spec, str, str | None, list[tuple[str, Any]]]] = {
         '<f=f><p>city="Paris"</p><p>days=3</p><p>flag=true</p><p>deep={"a": ["x"]}</p></f><e>',
         None, [("f", {"city": "Paris", "days": 3, "flag": True, "deep": {"a": ["x"]}})],
     ),
+    "JSON values between tags that hold the key": (
+        spec(CONTENT, calls("<f=", NAME, ">", items(["<", KEY, ">", VALUE, "</", KEY, ">\n"], {"string": "json"}), "</f>")),
+        '<f=f><city>"Paris"</city>\n<days>3</days>\n</f><e>', None, [("f", {"city": "Paris", "days": 3})],
+    ),
+    "a bare list behind content and white space": (
+        spec({**CONTENT, "close": "\n\n", "when": "beside_calls"}, calls(
+            NAME, "(", items([KEY, "=", VALUE], PYTHON, ", "), ")", open="[", close="]", separator=", ")),
+        "So.\n\n[f(city='x')]<e>", "So.", [("f", {"city": "x"})],
+    ),
+    "an end that begins with the bracket of a list": (
+        spec({"kind": "content", "end": {"literal": "[/e]"}}, calls(
+            NAME, "(", items([KEY, "=", VALUE], PYTHON, ", "), ")",
+            open="[", close="]", separator=", ", end={"literal": "[/e]"})),
+        "[f(city='x')][/e]", None, [("f", {"city": "x"})],
+    ),
+    "content behind what else closes reasoning": (
+        spec({"kind": "reasoning", "when": "beside_calls", "open": "<think>", "close": "</think>"},
+             {"kind": "content", "when": "alone", "open": "</think>", "end": END}),
+        "</think>Hi<e>", "Hi", [],
+    ),
     "brackets that no call follows": (
         spec(CONTENT, calls(NAME, "(", items([KEY, "=", VALUE], PYTHON, ", "), ")", open="[", close="]", separator=", ")),
         "[quite] = (x, y); ok<e>", "[quite] = (x, y); ok", [],
