@@ -77,7 +77,9 @@ def _from_spec(spec: Spec, analysis: Analysis) -> Iterator[Finding]:
             yield finding("value_holds_closer", _sentence(line.removeprefix(_COLLISION)))
     for one in ambiguities(spec):
         kind = "ambiguous" if one.fatal else one.kind
-        if kind in RULES:
+        # what was proven can be read, whatever its literals look like
+        resolved = one.fatal and spec.verification.verdict in ("proven", "proven_with_defects")
+        if kind in RULES and not resolved:
             yield finding(kind, one.message, evidence={"field": one.path, "literals": list(one.literals)})
     if analysis.verdict == "failed":
         yield finding("not_understood", evidence={"failures": list(analysis.failures)[:3]})

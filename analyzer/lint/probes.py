@@ -18,7 +18,8 @@ from analyzer.spec.model import Spec
 from analyzer.template import Template
 
 NEEDLE: Final = "qzubevix"
-HOSTILE: Final = f'He said "{NEEDLE}".'
+RESULT: Final = "qzabovux"
+HOSTILE: Final = f'He said "{RESULT}".'
 _SHOWN: Final = 400
 _USER: Final = {"role": "user", "content": "How warm is it?"}
 _CALL: Final = {
@@ -225,11 +226,10 @@ def _differs(kind: str) -> Callable[[Seen], Iterator[Finding]]:
 def _result(seen: Seen) -> Iterator[Finding]:
     if seen.text is None:
         return
-    tail = seen.text[seen.text.rfind("How warm is it?") :]
-    if tail.count(NEEDLE) < 2:  # noqa: PLR2004  (the argument and the result)
+    if RESULT not in seen.text:
         yield seen.found("results_ignored")
-    at = tail.rfind(HOSTILE)
-    if at > 0 and tail[at - 1] == '"' and tail[at + len(HOSTILE) :].startswith('"'):
+    at = seen.text.rfind(HOSTILE)
+    if at > 0 and seen.text[at - 1] == '"' and seen.text.startswith('"', at + len(HOSTILE)):
         yield seen.found("result_unquoted")
 
 
