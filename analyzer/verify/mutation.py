@@ -14,7 +14,7 @@ from analyzer.chat import Message
 from analyzer.spec.model import CallsSegment, ContentSegment, ReasoningSegment, Spec
 from analyzer.verify.adapt import Adapted
 from analyzer.verify.constructions import Construction
-from analyzer.verify.cut import Cut
+from analyzer.verify.cut import Cut, shared_prefix
 from analyzer.verify.junctions import soft_misfit
 from analyzer.verify.mutants import ADDED_END, Mutant, mutants
 from analyzer.verify.pieces import Piece, misfit, mismatch
@@ -41,6 +41,7 @@ class Witness:
     exact: bool
     label: str = ""
     rest: bool = False
+    prompt: str = ""
     whole: bool = True
     """False: the rest of a turn that called, behind a result; it has no header and may lack what begins a turn."""
 
@@ -50,10 +51,16 @@ class Witness:
         text = _from_header(spec, trip, cut)
         pieces = turn_pieces(spec, message)
         exact = mismatch(pieces, text) is None
-        rest = not exact and cut.by == "prompt" and _is_written_behind(pieces, cut)
+        rest = not exact and cut.by == "prompt" and _is_written_behind(spec, pieces, _prompt_of(trip), cut)
         whole = not trip.after_result or cut.by == "prompt" or cut.before.endswith(spec.turn.header)
         whole = whole and (cut.by == "history" or not trip.after_result or bool(trip.before.prompt_text))
-        return cls(trip.adapted, cut, message, text, exact, trip.label, rest, whole)
+        return cls(trip.adapted, cut, message, text, exact, trip.label, rest, _prompt_of(trip), whole)
+
+
+def _prompt_of(trip: Trip) -> str:
+    """What the generation prompt added, as far as it can be told."""
+    known, prompt = trip.before.prompt_text, trip.before.prompt or ""
+    return prompt[shared_prefix(trip.before.bare or "", prompt) :] if known is None else known
 
 
 def witnesses(spec: Spec, trips: Sequence[Trip]) -> list[Witness]:
@@ -143,8 +150,25 @@ def _is_rest(witness: Witness, at: int) -> bool:
     return witness.rest
 
 
-def _is_written_behind(pieces: Sequence[Piece], cut: Cut) -> bool:
-    return any(mismatch(pieces[start:], cut.text) is None for start in range(1, len(pieces)))
+def _is_written_behind(spec: Spec, pieces: Sequence[Piece], prompt: str, cut: Cut) -> bool:
+    """Whether the pieces but for the first ones are the text, and the first ones are what the prompt says."""
+    return any(
+        mismatch(pieces[start:], cut.text) is None and _says(spec, pieces[:start], prompt)
+        for start in range(1, len(pieces))
+    )
+
+
+def _says(spec: Spec, head: Sequence[Piece], prompt: str) -> bool:
+    """Whether a prompt says the end of these pieces, or some of them and reasoning that is over; white space is free."""
+    said = "".join(prompt.split())
+    if "".join("".join(piece.text for piece in head).split()).endswith(said):
+        return True
+    known = [spec.turn.header, *(piece.text for piece in head)]
+    for segment in spec.reasoning:
+        known += [segment.empty, segment.open, segment.close]
+    for literal in sorted(("".join(text.split()) for text in known), key=len, reverse=True):
+        said = said.replace(literal, "")
+    return not said
 
 
 def survivors(spec: Spec, traveller: Traveller, known: Sequence[Witness]) -> Iterator[Mutant]:
@@ -175,7 +199,7 @@ def is_killed(mutant: Mutant, traveller: Traveller, known: Sequence[Witness]) ->
 def _writes_otherwise(spec: Spec, witness: Witness) -> bool:
     pieces = turn_pieces(spec, witness.message)
     if witness.rest:
-        return not _is_written_behind(pieces, witness.cut)
+        return not _is_written_behind(spec, pieces, witness.prompt, witness.cut)
     return mismatch(pieces, witness.text) is not None
 
 

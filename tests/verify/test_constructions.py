@@ -141,3 +141,16 @@ def test_white_space_that_opens_content_may_stand_in_the_prompt() -> None:
     changes |= {f"turn.segments.{number}.open": " " for number in (0, 1)}
 
     assert _prove(PLAIN, changes, opened, prompt).verification.failures == ()
+
+
+def test_an_opener_that_only_prompts_write_has_to_be_whole() -> None:
+    """What the prompt says is held against the spec, though no text behind it shows it."""
+    opened = (
+        "{{- '<|im_start|>assistant\\n' -}}\n    {%- if",
+        "{{- '<|im_start|>assistant\\n<think>\\n' -}}\n    {%- if",
+    )
+    closed = ("{{- '<think>\\n\\n</think>\\n\\n' -}}", "{{- '\\n</think>\\n\\n' -}}")
+    prompts: dict[str, Any] = {f"turn.prompts.{number}.text": f"{HEADER}<think>\n" for number in (0, 2)}
+
+    assert _prove(TOGGLE, prompts, opened, closed).verification.failures == ()
+    assert _prove(TOGGLE, {**prompts, "turn.segments.0.open": "<think"}, opened, closed).word == "failed"
