@@ -76,7 +76,8 @@ def _without_lead(found: Findings, header: str) -> tuple[Findings, str]:
         return found, header
     shorter = header[: -len(lead)]
     frame = replace(found.frame, header=shorter, before_content=lead + found.frame.before_content)
-    moved = replace(calls, separator="", lead="", open=lead + calls.open, before="")
+    before_text = lead + calls.before_text
+    moved = replace(calls, separator="", lead="", open=lead + calls.open, before="", before_text=before_text)
     return replace(found, frame=frame, calls=moved), shorter
 
 

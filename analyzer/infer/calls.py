@@ -209,5 +209,6 @@ def _split_end(text: str, ends: tuple[str, ...]) -> tuple[str, str] | None:
             return (text[:at], shared.strip()) if early else (text[: len(text) - len(shared)], shared)
         if end.strip() and end.strip() in text:
             at = text.rfind(end.strip())
-            return text[:at], text[at:]
+            behind = text[at + len(end.strip()) :]
+            return text[:at], text[at:] if not behind.strip() else end.strip()
     return None

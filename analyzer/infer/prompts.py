@@ -67,7 +67,9 @@ def with_header(found: PromptsFinding, header: str) -> PromptsFinding:
     """Leave out the settings that change the header itself: no one spec describes both."""
     core = header.strip()
     kept = tuple(
-        prompt for prompt in found.prompts if not prompt.set or not prompt.text.strip() or core in prompt.text
+        prompt
+        for prompt in found.prompts
+        if not prompt.set or prompt.after == "result" or not prompt.text.strip() or core in prompt.text
     )
     names = {name for prompt in kept for name in prompt.set}
     return PromptsFinding(kept, {name: values for name, values in found.settings.items() if name in names})

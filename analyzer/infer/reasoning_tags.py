@@ -35,7 +35,7 @@ def find_in_content(
     taken = "" if calls is None else f"{calls.section_open}{calls.open}{calls.close}{calls.section_close}"
     pairs = [pair for pair in tag_pairs(facts) if pair[0] not in taken and pair[1] not in taken]
     needles = session.needles
-    written = [text for text in seen.texts.values() if text is not None] if seen is not None else []
+    written = [cut for text in seen.texts.values() if (cut := regions.cut(text))] if seen is not None else []
     for following in ([], [probes.user(needles.follow)]):
         asks = []
         for opener, closer in pairs:

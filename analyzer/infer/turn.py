@@ -79,6 +79,8 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
         header = common_start(*starts)
     header = _without_dangling(header) if header.strip() else ""
     header = header or _always_opened(prompt, tail, end, regions.user_end)
+    if before == prompt != before_mid and before_mid == header:  # the last turn only goes on with the prompt
+        before, tail = before_mid, end
     return Frame(
         user_end=regions.user_end,
         user_header=user_header[len(end) :] if end and user_header.startswith(end) else user_header,
