@@ -307,6 +307,8 @@ class JsonCall(Call):
             if "".join(scanner.out) != "null" or not parser.options.missing_arguments:
                 return FAIL
             self._arguments_start = -1  # as if the key were not there
+        elif role == "name" and self.committed:
+            return FAIL  # a second name: which tool is meant?
         elif role == "name":
             self.name = json.loads("".join(scanner.out))
             if not self.name or len(self.name) > NAME_CAP:

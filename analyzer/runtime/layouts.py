@@ -64,6 +64,7 @@ class Arguments:
         "single",
         "soft",
         "stops",
+        "stops_in_words",
         "value_at",
         "words",
     )  # fmt: skip
@@ -83,6 +84,8 @@ class Arguments:
         self.value_at = 0
         self.stops: tuple[str, ...] = ()
         """What ends a word that stands as a value."""
+        self.stops_in_words = False
+        """True when that may begin inside of a number, such as an E."""
         self.first: tuple[str, ...] = ()
         self._closes: dict[str, tuple[Lit, Watch]] = {}
         self.follow = self.call_follow = Watch(())
@@ -118,6 +121,7 @@ class Arguments:
         closer = self.post[0][1].core if self.post and self.post[0][0] == LITERAL else ""
         ends = (closer,) if closer else (self.separator.core, self.after.core)
         self.stops = tuple(core for core in ends if core)
+        self.stops_in_words = any(core[0].isalnum() for core in self.stops)
 
     def same_as(self, other: Arguments) -> bool:
         """True when the two begin alike, so that nothing tells which is meant."""

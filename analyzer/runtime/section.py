@@ -199,8 +199,9 @@ class SectionState(ReadingState):
                 self._after_section(pos)
                 return True
             slots = [n for n in compiled.starts if not isinstance(compiled.layouts[n], JsonProgram)]
-            if slots and (buf[pos].isalnum() or buf[pos] == "_"):
-                self._begin_attempts([(self._call_of(n, 0), None) for n in slots], pos)
+            if slots and (buf[pos].isalnum() or buf[pos] == "_") and self._failed != self.offset:
+                self._begin_attempts([(self._call_of(n, 0), None) for n in slots], pos, pos)
+                self._failed = self.offset  # in vain: the section's close may be a word
                 return True
         mode = compiled.section_mode
         where, token = mode.watch.seek(buf, self._scan, final)

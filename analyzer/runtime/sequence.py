@@ -250,6 +250,8 @@ class SequenceCall(Call):
         status, where = slot(
             buf, parser.pos, parser.pos + self._scan, self.program.watches[self._step], final, name=True
         )
+        if status == OK and not valid_name(buf[parser.pos : where].strip()):
+            return FAIL
         if status == OK:
             parser.markup(where)
         elif status == MORE:

@@ -236,7 +236,8 @@ class ItemValues:
         codec = self._codec_at(char)
         if string.kind == "dialect":
             codec = string
-        if codec.kind == "json" and parser.options.python_values and char not in '"{[':
+        words = parser.options.python_values or self.arguments.stops_in_words
+        if codec.kind == "json" and words and char not in '"{[':
             return LiteralScanner(bare=parser.options.foreign_quotes)
         if codec.kind in {"python", "dialect", "json"}:
             return scanner_for(codec, parser)
@@ -292,10 +293,10 @@ class ItemValues:
                 at = parser.pos
                 if final:
                     scanner.finish()
-            if scanner.broken:
-                return FAIL
-            if not scanner.done:
-                return FAIL if final else MORE
+        if scanner.broken:  # the fast path may have seen it
+            return FAIL
+        if not scanner.done:
+            return FAIL if final else MORE
         closer, _ = self.arguments.closer(self._key, lenient=False)
         if closer.core:
             at = white_end(buf, parser.pos) if closer.soft else parser.pos

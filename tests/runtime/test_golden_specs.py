@@ -1,7 +1,7 @@
 """What holds for every proven spec of the corpus: its own turns are read back, and no text breaks the parser.
 
-The suite takes a part of the specs and a few mutations of each turn; `RUNTIME_MUTATIONS=200` tries all specs with so many
-mutations of each turn (the nightly budget), and `scripts/fuzz_runtime` goes on as long as it is let.
+The suite takes a part of the specs and a few mutations of each turn, always the same ones. At night
+(`HYPOTHESIS_PROFILE=nightly`) all specs are tried with many mutations; `scripts/fuzz_runtime` goes on as long as it is let.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from analyzer.runtime import STRICT, Event, Options, Parser, assemble, coalesce
 from tests.runtime.checks import check_calls, check_spans, run
 from tests.runtime.golden import GLUED, TOOLS, Golden, golden_specs, literals, mutated, pieces, sampled, turns
 
-NIGHTLY: Final = int(os.environ.get("RUNTIME_MUTATIONS", "0"))
-MUTATIONS: Final = NIGHTLY or 2
+NIGHTLY: Final = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+MUTATIONS: Final = 100 if NIGHTLY else 2
 SAMPLE: Final = sampled(1 if NIGHTLY else 4)
 OPTIONS: Final = (Options(), STRICT, Options(malformed="content"), Options(reasoning="content"))
 USUAL: Final = frozenset({"inner_quote", "unknown_tool", "type_mismatch", "unknown_prompt"})

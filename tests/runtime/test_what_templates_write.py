@@ -159,6 +159,15 @@ CASES: dict[str, tuple[Spec, str, str | None, list[tuple[str, Any]]]] = {
              {"kind": "content", "when": "alone", "open": "</think>", "end": END}),
         "</think>Hi<e>", "Hi", [],
     ),
+    "a section's close that is a word": (
+        spec(CONTENT, calls(NAME, "(", items([KEY, "=", VALUE], PYTHON, ", "), ")",
+                            open="BEGIN CALLS:", close="END CALLS.", separator="\n")),
+        "BEGIN CALLS:f(city='x')\ng()END CALLS.<e>", None, [("f", {"city": "x"}), ("g", {})],
+    ),
+    "a number before a closer that begins with E": (
+        spec(CONTENT, calls("<f=", NAME, ">", items(["BEGIN ARG:", KEY, "=", VALUE, "END ARG."], {"string": "json"}), "</f>")),
+        "<f=f>BEGIN ARG:days=3END ARG.BEGIN ARG:flag=trueEND ARG.</f><e>", None, [("f", {"days": 3, "flag": True})],
+    ),
     "brackets that no call follows": (
         spec(CONTENT, calls(NAME, "(", items([KEY, "=", VALUE], PYTHON, ", "), ")", open="[", close="]", separator=", ")),
         "[quite] = (x, y); ok<e>", "[quite] = (x, y); ok", [],
@@ -203,3 +212,27 @@ def test_a_prompt_that_opened_reasoning_which_stays_empty(options: Options) -> N
         parsed = assemble(check_all_splits(given, text, options=options))
         assert (parsed.message.content, parsed.message.reasoning_content) == ("Hi", reasoning)
         assert parsed.problems == ()
+
+
+BROKEN = {
+    "two names": ('<t>{"name": "f", "name": "g", "arguments": {}}</t>', "malformed_call"),
+    "a key without a value": ('<t>{"name": "f", "arguments": {"a"}}</t>', "malformed_call"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_call_at_any_cut(name: str) -> None:
+    """A call is announced once, and a broken value breaks it however it comes."""
+    layout = {"kind": "json", "open": "<t>", "close": "</t>", "name": ["name"], "arguments": ["arguments"]}
+    text, kind = BROKEN[name]
+    parsed = assemble(check_all_splits(spec(CONTENT, {"kind": "calls", "layouts": [layout]}), text, TOOLS))
+    assert [problem.kind for problem in parsed.problems] == [kind]
+    assert parsed.message.tool_calls == ()
+
+
+def test_a_broken_value_of_an_item_at_any_cut() -> None:
+    """The fast path hands a chunk to the value's scanner at once; that it breaks there is seen."""
+    given = spec(CONTENT, calls("<f=", NAME, ">(", items([KEY, "=", VALUE], PYTHON, ", "), ")"))
+    for text in ('<f=f>(deep={"")', "<f=f>(deep=[{'a': 1])"):
+        parsed = assemble(check_all_splits(given, text, TOOLS))
+        assert [problem.kind for problem in parsed.problems] == ["malformed_call"]
