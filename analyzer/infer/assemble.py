@@ -207,7 +207,13 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     if calls.content_position == "before":
         segments += [content, section] if alike else [alone, beside, section]
     elif calls.content_position == "after":
-        segments += [alone, section, ContentSegment(when="beside_calls", close=call_lead, end=call_end)]
+        behind = [
+            segment.model_copy(update={"when": "beside_calls"})
+            for segment in segments
+            if segment.kind == "reasoning" and reasoning is not None and reasoning.behind_calls
+        ]
+        last = ContentSegment(when="beside_calls", close=call_lead, empty=call_lead, end=call_end)
+        segments += [alone, section.model_copy(update={"close": calls.section_close}), *behind, last]
     else:
         segments += [alone, section]
     return segments, repeats or (bool(header.strip()) and header in calls.separator)

@@ -115,7 +115,10 @@ def _by_field(
         context.calls.before if context.calls is not None else "",
         kept,
     )
-    return replace(found, setting=dict(setting))
+    behind = (
+        bool(shown) and not shown_beside and _stands_behind(beside, needles.reasoning, call.name, call.id)
+    )
+    return replace(found, setting=dict(setting), behind_calls=behind)
 
 
 def _shown(
@@ -157,6 +160,14 @@ def _shown_behind_results(session: Session, field: str, setting: Mapping[str, An
     (text,) = session.render([Ask(chat, probes.tools(needles), variables=setting)], "R6")
     return text is not None and _stands_before(
         text.partition(needles.results[0])[2], needles.reasoning, needles.content
+    )
+
+
+def _stands_behind(texts: Sequence[str | None], needle: str, *others: str) -> bool:
+    """Tell whether `needle` stands behind one of `others` in a render."""
+    return any(
+        text is not None and any(0 <= text.rfind(other) < text.rfind(needle) for other in others)
+        for text in texts
     )
 
 

@@ -70,5 +70,7 @@ class ReasoningFinding:
     """The turn's header, shortened where the reasoning opener was taken for a part of it."""
     in_content: bool = False
     """True: the reasoning stands inside the content, between tags (R2)."""
+    behind_calls: bool = False
+    """True: in a turn of calls it stands behind them."""
     setting: Mapping[str, Any] = field(default_factory=dict)
     """The variables under which the template shows reasoning; empty for the default."""

@@ -60,6 +60,8 @@ def find_in_prompt(
     frame: Frame, prompts: Sequence[Prompt], calls: CallsFinding | None
 ) -> ReasoningFinding | None:
     """R5: a generation prompt that goes on behind the header with an opening tag, open or closed again at once."""
+    if not frame.header.strip():
+        return None
     rests = [prompt.text[len(frame.header) :] for prompt in prompts if prompt.text.startswith(frame.header)]
     for rest in rests:
         pieces = lexemes(rest)

@@ -68,6 +68,11 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
         user_header = common_suffix(middle, *leads[:1]) if middle else ""
     user_header = _from_turn_start(user_header, leads[-1] if leads else "")
     end = _end(tail, middle, regions.user_end, user_header)
+    shown = common_start(prompt, before)
+    if (
+        any(map(is_marker, lexemes(shown))) and shown in before_mid
+    ):  # the user's turn goes on in mid-conversation
+        before_mid = before_mid[before_mid.rfind(shown) :]
     starts = [start for start in (before, before_mid) if start or text]
     starts += [
         start
@@ -76,7 +81,7 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
     ]
     header = common_start(*([prompt] if prompt.strip() else []), *starts) if starts else prompt
     if prompt.strip() and starts and not header.strip():  # the prompt and the history disagree
-        header = common_start(*starts)
+        header = common_start(prompt.lstrip(), *starts) or common_start(*starts)
     header = _without_dangling(header) if header.strip() else ""
     header = header or _always_opened(prompt, tail, end, regions.user_end)
     if before == prompt != before_mid and before_mid == header:  # the last turn only goes on with the prompt
