@@ -14,11 +14,12 @@ import pytest
 
 from analyzer.analysis import analyze
 from analyzer.chat import Tool
-from analyzer.corpus import is_synced, load_corpus
+from analyzer.corpus import is_synced
 from analyzer.runtime import Parser, assemble, parse
 from analyzer.runtime.assemble import Parsed
 from analyzer.spec.model import JsonLayout, Spec
 from analyzer.template import Template
+from tests.budget import real_template
 
 OWN = Path(__file__).parents[1] / "corpus" / "templates"
 READ_FILE = Tool(
@@ -38,7 +39,7 @@ def own_spec(name: str) -> Spec:
 @cache
 def real_spec(name: str) -> Spec:
     """Infer a real template."""
-    return _spec(next(one for one in load_corpus() if one.name == name))
+    return _spec(real_template(name))
 
 
 def _spec(template: Template) -> Spec:

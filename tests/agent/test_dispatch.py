@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.agent import (
@@ -31,6 +31,10 @@ from analyzer.agent import (
 from analyzer.chat import Message, ToolCall
 from analyzer.errors import UsageError
 from tests.agent.common import call, message
+from tests.budget import examples
+
+PATIENCE: Final = 60.0
+"""Seconds after which what should happen counts as not happening, on a machine that has a lot else to do."""
 
 
 def threads() -> list[threading.Thread]:
@@ -42,10 +46,14 @@ def threads() -> list[threading.Thread]:
 def _nothing_left() -> Iterator[None]:
     """No test leaves a thread, except inside a blocking call that ends by itself."""
     yield
-    until = time.monotonic() + 2
-    while threads() and time.monotonic() < until:
-        time.sleep(0.01)
+    join()
     assert threads() == []
+
+
+def join() -> None:
+    """Wait for the threads of tools that nothing holds any more."""
+    for thread in threads():
+        thread.join(PATIENCE)
 
 
 def weather() -> Registry:
@@ -162,7 +170,7 @@ def test_values_become_text(value: Any, text: str) -> None:
 def test_async_and_plain_tools_run_at_the_same_time() -> None:
     """The batch takes the time of the slowest."""
     tools = Registry()
-    met = threading.Barrier(3, timeout=5)
+    met = threading.Barrier(3, timeout=PATIENCE)
 
     @tools.tool
     def plain() -> str:
@@ -245,10 +253,9 @@ def test_timeouts_are_answers() -> None:
         cancel.wait(60)
         ended.append("listens")
 
-    started = time.monotonic()
-    results = run(tools, message(call("task"), call("busy"), call("listens")), limits=Limits(timeout=0.1))
+    limits = Limits(timeout=0.1, grace=PATIENCE)
+    results = run(tools, message(call("task"), call("busy"), call("listens")), limits=limits)
 
-    assert time.monotonic() - started < 5
     assert [(r.status, r.content, r.left_running) for r in results] == [
         ("timed_out", "timed out after 0.1 s, try a narrower query", False)
     ] * 3
@@ -269,14 +276,15 @@ def test_a_tool_may_have_a_timeout_of_its_own() -> None:
 
 
 def test_a_blocking_call_is_left_and_said_so() -> None:
-    """Nothing ends `time.sleep`; the answer does not wait for it."""
+    """Nothing ends a call into the system; the answer does not wait for it."""
     tools = Registry()
-    tools.add(lambda: time.sleep(0.6), name="blocks", parameters={})
-    started = time.monotonic()
+    held = threading.Event()
+    tools.add(lambda: held.wait(PATIENCE), name="blocks", parameters={})
     [result] = run(tools, message(call("blocks")), limits=Limits(timeout=0.05, grace=0.05))
+    running = len(threads())
+    held.set()
 
-    assert time.monotonic() - started < 0.5
-    assert (result.status, result.left_running) == ("timed_out", True)
+    assert (result.status, result.left_running, running) == ("timed_out", True, 1)
 
 
 def test_what_ends_a_blocking_call_can_be_given() -> None:
@@ -289,7 +297,7 @@ def test_what_ends_a_blocking_call_can_be_given() -> None:
         cancel.on_stop(lock.set)
         lock.wait(60)
 
-    [result] = run(tools, message(call("blocks")), limits=Limits(timeout=0.05))
+    [result] = run(tools, message(call("blocks")), limits=Limits(timeout=0.05, grace=PATIENCE))
 
     assert (result.status, result.left_running) == ("timed_out", False)
 
@@ -297,16 +305,18 @@ def test_what_ends_a_blocking_call_can_be_given() -> None:
 def test_no_writer_starts_beside_one_that_cannot_be_stopped() -> None:
     """It is skipped, and answered."""
     tools = Registry()
-    tools.add(lambda: time.sleep(0.6), name="stuck", parameters={}, writer=True)
+    held = threading.Event()
+    tools.add(lambda: held.wait(PATIENCE), name="stuck", parameters={}, writer=True, timeout=0.05)
     tools.add(lambda: "done", name="write", parameters={}, writer=True)
     tools.add(lambda: "read", name="read", parameters={})
-    limits = Limits(timeout=0.05, grace=0.05)
+    limits = Limits(timeout=PATIENCE, grace=0.05)
     stuck, write, read = run(tools, message(call("stuck"), call("write"), call("read")), limits=limits)
 
     assert stuck.content.startswith("timed out after 0.05 s; it may have taken effect")
     assert (write.status, read.content) == ("skipped", "read")
     assert "still running" in write.content
-    time.sleep(0.8)
+    held.set()
+    join()
     assert run(tools, message(call("write")))[0].content == "done"
 
 
@@ -314,24 +324,28 @@ def test_a_writer_left_by_a_cancelled_batch_counts_too() -> None:
     """The next batch does not write beside it."""
     tools = Registry()
     started = threading.Event()
+    held = threading.Event()
 
     @tools.tool(writer=True)
     def stuck() -> None:
         started.set()
-        time.sleep(0.6)
+        held.wait(PATIENCE)
 
     tools.add(lambda: "done", name="write", parameters={}, writer=True)
     limits = Limits(grace=0.05)
 
     async def cancelled() -> ToolResult:
         batch = asyncio.ensure_future(dispatch(tools, message(call("stuck")), limits=limits))
-        await asyncio.to_thread(started.wait, 5)
+        await asyncio.to_thread(started.wait, PATIENCE)
         batch.cancel()
         with suppress(asyncio.CancelledError):
             await batch
         return (await dispatch(tools, message(call("write"))))[0]
 
-    assert asyncio.run(cancelled()).status == "skipped"
+    written = asyncio.run(cancelled())
+    held.set()
+
+    assert written.status == "skipped"
 
 
 def test_no_thread_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -375,12 +389,12 @@ def test_threads_are_only_told_where_raising_is_off() -> None:
 
     @tools.tool
     def careful(cancel: Cancellation) -> None:
-        while not cancel.is_set():
-            time.sleep(0.001)
-        time.sleep(0.3)
+        cancel.wait(PATIENCE)
         ended.append("whole")
 
-    [result] = run(tools, message(call("careful")), limits=Limits(timeout=0.02, grace=5, interrupt=False))
+    [result] = run(
+        tools, message(call("careful")), limits=Limits(timeout=0.02, grace=PATIENCE, interrupt=False)
+    )
 
     assert (result.left_running, ended) == (False, ["whole"])
 
@@ -400,7 +414,9 @@ def test_a_task_that_ignores_being_cancelled() -> None:
         nonlocal stop
         results = await dispatch(tools, message(call("stubborn")), limits=Limits(timeout=0.02, grace=0.05))
         stop = True
-        await asyncio.sleep(0.05)
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        assert len(left) == 1
+        await asyncio.wait(left, timeout=PATIENCE)
         assert len(asyncio.all_tasks()) == 1
         return results
 
@@ -599,8 +615,8 @@ def test_cancelling_leaves_nothing(times: int) -> None:
     calls = message(*[call(name) for name in ("thread", "task", "writer", "writer", "thread")])
 
     async def cancel() -> None:
-        batch = asyncio.ensure_future(dispatch(tools, calls))
-        await asyncio.to_thread(started.wait, 5)
+        batch = asyncio.ensure_future(dispatch(tools, calls, limits=Limits(grace=PATIENCE)))
+        await asyncio.to_thread(started.wait, PATIENCE)
         for _ in range(times):
             batch.cancel()
             await asyncio.sleep(0)
@@ -609,10 +625,8 @@ def test_cancelling_leaves_nothing(times: int) -> None:
         assert threads() == []
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    before = time.monotonic()
     asyncio.run(cancel())
 
-    assert time.monotonic() - before < 5
     answered = in_call_order(calls.tool_calls, [])
     assert {result.content.split(":")[0] for result in answered} == {"not run"}
 
@@ -722,11 +736,11 @@ def made(index: int, kind: str, behaviour: str, number: int) -> ToolCall:
 
 
 @given(picked=CALLS, concurrent=st.integers(1, 4), cancel_after=st.none() | st.floats(0, 0.05))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40))
 def test_any_batch(picked: list[tuple[str, str, int]], concurrent: int, cancel_after: float | None) -> None:
     """Any mix of tools: one result for each call, in order, in time, nothing left; cancelling leaves nothing either."""
     calls = tuple(made(index, *item) for index, item in enumerate(picked))
-    limits = Limits(timeout=0.05, max_bytes=1000, concurrent=concurrent, grace=3.0)
+    limits = Limits(timeout=0.05, max_bytes=1000, concurrent=concurrent, grace=PATIENCE)
 
     async def batch() -> tuple[ToolResult, ...] | None:
         task = asyncio.ensure_future(dispatch(ZOO, message(*calls), limits=limits))
@@ -744,7 +758,7 @@ def test_any_batch(picked: list[tuple[str, str, int]], concurrent: int, cancel_a
     started = time.monotonic()
     results = asyncio.run(batch())
 
-    assert time.monotonic() - started < 0.05 * len(calls) + 8
+    assert time.monotonic() - started < PATIENCE
     if results is None:
         assert cancel_after is not None
         results = in_call_order(calls, [])

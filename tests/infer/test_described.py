@@ -12,12 +12,13 @@ import yaml
 
 from analyzer.analysis import Analysis, analyze
 from analyzer.chat import Tool
-from analyzer.corpus import is_synced, load_corpus
+from analyzer.corpus import is_synced
 from analyzer.render import InProcessRenderer
 from analyzer.runtime import parse
 from analyzer.spec.model import Evidence, JsonLayout, Spec
 from analyzer.template import Template
 from analyzer.verify.described import is_described, self_trips
+from tests.budget import real_template
 
 HERE: Final = Path(__file__).parent / "data"
 TEMPLATES: Final = Path(__file__).parents[2] / "corpus" / "templates"
@@ -159,7 +160,7 @@ def test_a_hostile_description_takes_no_time(text: str) -> None:
 def test_real_template(name: str) -> None:
     """Real templates that take tools and render no calls: the marker that each describes, or that it describes none."""
     expected = REAL[name]
-    [template] = [one for one in load_corpus() if one.name == name][:1]
+    template = real_template(name)
 
     found = analyze(template, renderer=InProcessRenderer(), verify=False)
 

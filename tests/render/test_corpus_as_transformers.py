@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from analyzer.corpus import is_synced, load_corpus
+from analyzer.corpus import is_synced
 from analyzer.render import InProcessRenderer, Rendered, RenderFailure
+from tests.budget import real_templates
 from tests.render.conversations import CONVERSATIONS, SPECIAL_TOKENS
 from tests.render.test_as_transformers import StoppedClock, request_of, utilities
 
@@ -36,7 +37,7 @@ def test_real_templates_render_as_in_transformers(
     monkeypatch.setattr(utilities, "datetime", StoppedClock)
     renderer = InProcessRenderer()
     differing = []
-    for template in load_corpus()[shard::SHARDS]:
+    for template in real_templates()[shard::SHARDS]:
         outcomes = renderer.render(template.text, [request_of(given) for given in CONVERSATIONS.values()])
         for (name, given), outcome in zip(CONVERSATIONS.items(), outcomes, strict=True):
             try:

@@ -11,17 +11,18 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.errors import UsageError
 from analyzer.render import InProcessRenderer, Limits, Rendered, RenderFailure, RenderRequest, RenderWorker
 from analyzer.render.process import _decode
 from analyzer.render.worker import BATCH_CHARS, BATCH_REQUESTS, OutcomeCache, _first_batch
+from tests.budget import examples
 from tests.render.conversations import request
 
 LIMITS = Limits(seconds=2.0, memory_bytes=256 * 1024 * 1024, output_chars=100_000)
-HASTY = Limits(seconds=0.3, kills=2)
+HASTY = Limits(seconds=1.0, kills=2)
 ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 CONTENT = "{{ messages[0].content }}"
 
@@ -49,7 +50,7 @@ def kind_of(outcome: object) -> str:
 
 
 @given(value=JSON)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60))
 def test_values_arrive_as_they_are(worker: RenderWorker, value: object) -> None:
     """Any JSON value, lone surrogates included, renders to the same text in the worker and in this process."""
     asked = [RenderRequest([{"role": "user", "content": value}])]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from analyzer.chat import Tool
 from analyzer.runtime import STRICT, CompiledTools, Event, Options, Parser, assemble, coalesce
+from tests.budget import examples
 from tests.runtime.checks import WEATHER, check_calls, check_spans, run, tool
 from tests.runtime.specs import SPECS, spec
 
@@ -74,7 +75,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_any_chunking_equals_whole(name: str, data: st.DataObject) -> None:
     """However noise is cut, the coalesced events are the same, tile the text and keep calls in order."""
     text = data.draw(turns(name))
@@ -97,7 +98,7 @@ def test_any_chunking_equals_whole(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 def test_fork_goes_on_alone(name: str, data: st.DataObject) -> None:
     """A copy made anywhere gives the same events as the original, and neither disturbs the other."""
     text = data.draw(turns(name))
@@ -127,7 +128,7 @@ def test_fork_goes_on_alone(name: str, data: st.DataObject) -> None:
     st.booleans(),
     st.data(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_json_arguments_come_through(value: Any, ascii_only: bool, data: st.DataObject) -> None:  # noqa: FBT001
     """Any JSON object comes out as it went in, at any cut."""
     arguments = json.dumps({"a": value}, ensure_ascii=ascii_only)
@@ -144,7 +145,7 @@ BOUND = 1200
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 def test_what_is_held_is_bounded(name: str, data: st.DataObject) -> None:
     """The text held back does not grow with the text, typed values aside."""
     piece = data.draw(turns(name))
