@@ -23,6 +23,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "verify": "verify",
     "parse": "parse",
     "render": "render",
+    "export": "export",
+    "import-response-template": "import_response_template",
     "spec": "spec",
     "lint": "lint",
     "diff": "diff",

@@ -1,0 +1,94 @@
+"""`analyzer export`: a spec in the form that a server or an engine loads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from analyzer.cli.inputs import read_json, read_tools
+from analyzer.cli.output import to_json, visible, write_file
+
+if TYPE_CHECKING:
+    from analyzer.export import Export
+
+
+@click.command("export")
+@click.argument("spec")
+@click.option("--to", "target", required=True, metavar="TARGET", help="What to export to; `list` names all.")
+@click.option("--tools", metavar="FILE", help="The tools, as an OpenAI list or a request body.")
+@click.option(
+    "--tool-choice", default="auto", show_default=True, help="auto, none, required, or a tool's name."
+)
+@click.option("--no-parallel", is_flag=True, help="At most one call a turn.")
+@click.option("--legacy", is_flag=True, help="The older form of a target that has two.")
+@click.option("--exclude-closers", is_flag=True, help="JSON strings may not hold the call's closer.")
+@click.option("--strict", is_flag=True, help="Something that the target cannot say is an error.")
+@click.option(
+    "--into", metavar="FILE", help="A tokenizer_config.json that a response template is put into (see -o)."
+)
+@click.option("-o", "--output", metavar="FILE", help="Where to write; standard output without it.")
+def command(
+    spec: str,
+    target: str,
+    tools: str | None,
+    tool_choice: str,
+    no_parallel: bool,
+    legacy: bool,
+    exclude_closers: bool,
+    strict: bool,
+    into: str | None,
+    output: str | None,
+) -> int:
+    """Write a spec as a target takes it; what the target cannot say is told on standard error.
+
+    \b
+    Examples:
+      analyzer export spec.yaml --to response-template --into model/tokenizer_config.json -o new/tokenizer_config.json
+      analyzer export spec.yaml --to structural-tag --tools tools.json --tool-choice required
+      analyzer export - --to list
+
+    Exits with 5 when the target cannot express the spec, or with --strict when something is lost.
+    """
+    from analyzer.errors import ExportError  # noqa: PLC0415
+    from analyzer.export import TARGETS, Options, export  # noqa: PLC0415
+    from analyzer.spec.document import load_spec  # noqa: PLC0415
+
+    if target == "list":
+        for found in TARGETS.values():
+            click.echo(f"{found.name:20} {found.summary}")
+        return 0
+    if into is not None and (target != "response-template" or output is None):
+        raise click.UsageError(
+            "--into is for --to response-template, and needs -o: the file itself is not changed."
+        )
+    options = Options(tool_choice, not no_parallel, legacy=legacy, exclude_closers=exclude_closers)
+    done = export(target, load_spec(spec), read_tools(tools) or (), options)
+    for loss in done.losses:
+        click.echo(f"analyzer: {target}: {visible(loss.text)}", err=True)
+    if strict and done.losses:
+        raise ExportError(
+            f"{len(done.losses)} things cannot be said there, the first is: {done.losses[0].text}",
+            target=target,
+            hint="Leave out --strict to export with these losses.",
+        )
+    text = _text(done) if into is None else _into(into, done.payload)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_file(Path(output), text)
+    return 0
+
+
+def _text(done: Export) -> str:
+    return done.payload if isinstance(done.payload, str) else f"{to_json(done.payload)}\n"
+
+
+def _into(source: str, template: Any) -> str:
+    """The text of a tokenizer_config.json with the template in it."""
+    config = read_json(source, "a tokenizer_config.json")
+    if not isinstance(config, dict):
+        raise click.UsageError(f"{source}: this is no tokenizer_config.json: it holds no object.")
+    return json.dumps({**config, "response_template": template}, ensure_ascii=False, indent=2) + "\n"

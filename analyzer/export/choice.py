@@ -1,0 +1,70 @@
+"""`tool_choice`, written once for all targets.
+
+choice      what the model may write                                   tools in the grammar
+auto        free text until a call's trigger, then the grammar         all
+none        anything: no grammar, no parsing; tools stay in the prompt  none
+required    one or more calls from the first character                 all
+a name      exactly one call of that tool                              that one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from analyzer.chat import Tool
+from analyzer.errors import ExportError
+from analyzer.export.result import Losses, Options
+from analyzer.spec.model import CallsSegment, Spec
+
+WORDS: Final = ("auto", "none", "required")
+"""The choices that are no tool's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A resolved choice."""
+
+    mode: Literal["auto", "none", "forced"]
+    """`forced`: the turn begins with a call."""
+    tools: tuple[Tool, ...]
+    """The tools that may be called."""
+    single: bool
+    """True: at most one call."""
+
+
+def resolve(spec: Spec, tools: Sequence[Tool], options: Options, losses: Losses, target: str) -> Choice:
+    """Return what is asked for, or raise `ExportError` saying what is allowed."""
+    names = [tool.name for tool in tools]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ExportError(f"two tools are named {twice[0]!r}", target=target, hint="Rename one of them.")
+    word = options.tool_choice
+    if word not in WORDS and word not in names:
+        offered = ", ".join(names) or "no tool"
+        raise ExportError(
+            f"tool choice {word!r} is neither one of {', '.join(WORDS)} nor the name of a tool that is offered",
+            target=target,
+            hint=f"Offered: {offered}.",
+        )
+    if word == "none":
+        return Choice("none", (), single=False)
+    if not tools:
+        raise ExportError(
+            f"tool choice {word!r} needs tools", target=target, hint="Give a list of tools, or choose none."
+        )
+    segment = calls_of(spec, target)
+    kept = tuple(tools) if word in WORDS else tuple(tool for tool in tools if tool.name == word)
+    single = word not in WORDS or not options.parallel or not segment.parallel
+    if single and not segment.parallel and options.parallel and word in WORDS:
+        losses.add("one_call", "The template writes one call a turn, so the grammar allows one.")
+    return Choice("auto" if word == "auto" else "forced", kept, single)
+
+
+def calls_of(spec: Spec, target: str) -> CallsSegment:
+    """Return the calls segment; `ExportError` when the format has no calls."""
+    segment = spec.calls
+    if segment is None:
+        raise ExportError("the spec has no calls", target=target, hint="Nothing can be exported for tools.")
+    return segment

@@ -1,0 +1,54 @@
+"""The targets, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from analyzer.chat import Tool
+from analyzer.errors import ExportError
+from analyzer.export import response_template
+from analyzer.export.result import Export, Options
+from analyzer.spec.model import Spec
+
+Exporter: TypeAlias = Callable[[Spec, Sequence[Tool], Options], Export]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One thing that a spec can be exported to."""
+
+    name: str
+    """The name on the command line."""
+    summary: str
+    """What loads it, in a few words."""
+    run: Exporter
+    """The function that makes it."""
+    needs_tools: bool
+    """True: the payload is made for a list of tools."""
+    engine: str
+    """The package whose own reader proves it in the tests."""
+
+
+TARGETS: Final[Mapping[str, Target]] = {
+    target.name: target
+    for target in (
+        Target(
+            response_template.TARGET,
+            "the key `response_template` of tokenizer_config.json (transformers, vLLM, SGLang)",
+            response_template.export,
+            needs_tools=False,
+            engine="transformers",
+        ),
+    )
+}
+"""All targets."""
+
+
+def export(target: str, spec: Spec, tools: Sequence[Tool] = (), options: Options | None = None) -> Export:
+    """Return `spec` in the form of a target; raises `ExportError` when it cannot be expressed there."""
+    found = TARGETS.get(target)
+    if found is None:
+        raise ExportError(f"there is no target {target!r}", hint=f"There are {', '.join(TARGETS)}.")
+    return found.run(spec, tools, options if options is not None else Options())

@@ -1,0 +1,61 @@
+"""Exports held against the engines' own readers: what a spec writes must come back, or a declared loss says why not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from analyzer.export import Export
+from analyzer.spec.model import Spec
+from tests.export.samples import TOOLS, Written, written
+
+EXCUSES: Final[Mapping[str, frozenset[str]]] = {
+    "python_containers": frozenset({"containers"}),
+    "python_words": frozenset({"null", "booleans"}),
+    "quotes": frozenset({"quotes"}),
+    "escapes": frozenset({"quotes"}),
+    "content_opener": frozenset({"content"}),
+    "content_without_opener": frozenset({"content"}),
+    "headers": frozenset({"both"}),
+    "name_in_id": frozenset({"calls"}),
+    "raw_closer": frozenset({"closer"}),
+}
+"""Which features of a message a loss excuses."""
+
+
+def unexcused(done: Export, item: Written) -> bool:
+    """Whether no declared loss says that this message will not come back."""
+    kinds = {loss.kind for loss in done.losses}
+    return not any(EXCUSES.get(kind, frozenset()) & item.sample.features for kind in kinds)
+
+
+def response_template(spec: Spec, done: Export) -> tuple[int, list[str]]:
+    """How many messages transformers' parser reads back as they were, and what it reads otherwise without excuse."""
+    from transformers.utils.chat_parsing import ResponseParser  # noqa: PLC0415
+
+    tools = [tool.to_openai() for tool in TOOLS]
+    good, bad = 0, []
+    for item in written(spec):
+        try:
+            parser = ResponseParser(done.payload, prefix=f"<user>Hi{item.prompt}", tools=tools)
+            half = len(item.text) // 2
+            parser.feed(item.text[:half])
+            parser.feed(item.text[half:])
+            found, _ = parser.finalize()
+        except ValueError as error:
+            got: Any = str(error)
+        else:
+            calls = [_call(call["function"]) for call in found.get("tool_calls", [])]
+            got = (found.get("content"), found.get("thinking"), calls)
+        calls = [(call.name, call.decoded()) for call in item.sample.message.tool_calls]
+        if got == (item.content, item.reasoning, calls):
+            good += 1
+        elif unexcused(done, item):
+            bad.append(f"{item.sample.name}: {item.text!r} was read as {got!r}")
+    return good, bad
+
+
+def _call(function: Mapping[str, Any]) -> tuple[str, Any]:
+    arguments = function["arguments"]
+    return function["name"], json.loads(arguments) if isinstance(arguments, str) else arguments

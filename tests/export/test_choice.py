@@ -1,0 +1,49 @@
+"""The tool choice, for all targets."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.errors import ExportError
+from analyzer.export import Options, export
+from analyzer.export.choice import resolve
+from analyzer.export.result import Losses
+from analyzer.spec.document import load_spec
+from tests.export.samples import ROOT, TOOLS
+
+SPEC = load_spec(ROOT / "generated" / "own" / "json_tag_per_call.yaml")
+
+
+@pytest.mark.parametrize(
+    ("word", "parallel", "expected"),
+    [
+        ("auto", True, ("auto", ["get_weather", "ping"], False)),
+        ("auto", False, ("auto", ["get_weather", "ping"], True)),
+        ("none", True, ("none", [], False)),
+        ("required", True, ("forced", ["get_weather", "ping"], False)),
+        ("ping", True, ("forced", ["ping"], True)),
+    ],
+)
+def test_each_choice(word: str, parallel: bool, expected: tuple[str, list[str], bool]) -> None:  # noqa: FBT001
+    """The mode, the tools that stay, and whether one call is all."""
+    found = resolve(SPEC, TOOLS, Options(word, parallel), Losses(), "x")
+
+    assert expected == (found.mode, [tool.name for tool in found.tools], found.single)
+
+
+def test_anything_else_says_what_is_allowed() -> None:
+    """A misspelt name is no choice."""
+    with pytest.raises(ExportError, match=r"'pong'.*auto, none, required.*Offered: get_weather, ping"):
+        resolve(SPEC, TOOLS, Options("pong"), Losses(), "x")
+
+
+def test_a_call_needs_a_tool() -> None:
+    """Nothing can be required of no tools."""
+    with pytest.raises(ExportError, match="needs tools"):
+        resolve(SPEC, (), Options("required"), Losses(), "x")
+
+
+def test_an_unknown_target_names_the_known_ones() -> None:
+    """So does the registry."""
+    with pytest.raises(ExportError, match="response-template"):
+        export("regex", SPEC)
