@@ -46,7 +46,9 @@ def test_unknown_names_are_attribute_errors() -> None:
         _ = analyzer.nothing_like_it
 
 
-@pytest.mark.parametrize("statement", ["import analyzer", "import analyzer.runtime", "from analyzer import Parser"])
+@pytest.mark.parametrize(
+    "statement", ["import analyzer", "import analyzer.runtime", "from analyzer import Parser"]
+)
 def test_the_runtime_is_light(statement: str) -> None:
     """What only parses loads no template engine, no transformers, no pydantic, nothing of the command line."""
     heavy = {"jinja2", "transformers", "pydantic", "rich", "click", "hypothesis", "yaml", "huggingface_hub"}
