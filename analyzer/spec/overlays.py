@@ -131,7 +131,8 @@ def _bound(spec: Spec, pattern: str) -> Spec:
         return spec
     layouts = tuple(_layout_bound(layout, pattern) for layout in calls.layouts)
     segments = tuple(
-        calls.model_copy(update={"layouts": layouts}) if segment is calls else segment for segment in spec.turn.segments
+        calls.model_copy(update={"layouts": layouts}) if segment is calls else segment
+        for segment in spec.turn.segments
     )
     return spec.model_copy(update={"turn": spec.turn.model_copy(update={"segments": segments})})
 
@@ -140,7 +141,9 @@ def _layout_bound(layout: Layout, pattern: str) -> Layout:
     if isinstance(layout, JsonLayout) or _writes_name(layout):
         return layout
     parts = tuple(
-        part.model_copy(update={"pattern": pattern}) if not isinstance(part, str) and part.slot == "id" else part
+        part.model_copy(update={"pattern": pattern})
+        if not isinstance(part, str) and part.slot == "id"
+        else part
         for part in layout.parts
     )
     return layout.model_copy(update={"parts": parts})
