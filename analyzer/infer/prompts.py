@@ -51,8 +51,7 @@ def narrowed(
     """T5: shorten the header to what the prompts under every setting share; the rest belongs to the segments."""
     texts = [prompt.text for prompt in prompts if prompt.text.strip()]
     header = common_start(frame.header, *texts) if texts else frame.header
-    rests = [lexemes(text[len(header) :])[:1] for text in texts]
-    marked = all(not rest or is_marker(rest[0]) for rest in rests)
+    marked = not any(_goes_on_in_words(header, text) for text in texts)
     if header == frame.header or not marked or not any(is_marker(piece) for piece in lexemes(header)):
         return frame, calls
     rest = frame.header[len(header) :]
@@ -65,14 +64,23 @@ def narrowed(
 
 def with_header(found: PromptsFinding, header: str) -> PromptsFinding:
     """Leave out the settings that change the header itself: no one spec describes both."""
-    core = header.strip()
     kept = tuple(
         prompt
         for prompt in found.prompts
-        if not prompt.set or prompt.after == "result" or not prompt.text.strip() or core in prompt.text
+        if not prompt.set or prompt.after == "result" or not _changes_header(header, prompt.text)
     )
     names = {name for prompt in kept for name in prompt.set}
     return PromptsFinding(kept, {name: values for name, values in found.settings.items() if name in names})
+
+
+def _goes_on_in_words(header: str, prompt: str) -> bool:
+    """Tell whether what follows the beginning that a prompt shares with `header` begins with anything but a marker."""
+    rest = prompt[len(common_start(header, prompt)) :].lstrip()
+    return bool(rest) and not is_marker(lexemes(rest)[0])
+
+
+def _changes_header(header: str, prompt: str) -> bool:
+    return bool(prompt.strip()) and not prompt.startswith(header) and _goes_on_in_words(header, prompt)
 
 
 def variable_choices(facts: TemplateFacts) -> dict[str, tuple[Scalar, ...]]:

@@ -84,7 +84,10 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
         header = common_start(prompt.lstrip(), *starts) or common_start(*starts)
     header = _without_dangling(header) if header.strip() else ""
     header = header or _always_opened(prompt, tail, end, regions.user_end)
-    if before == prompt != before_mid and before_mid == header:  # the last turn only goes on with the prompt
+    opened = [piece for piece in lexemes(prompt[len(header) :]) if is_marker(piece)]
+    if (
+        before == prompt and before_mid == header and len(opened) == 1
+    ):  # the last turn only goes on with the prompt
         before, tail = before_mid, end
     return Frame(
         user_end=regions.user_end,
