@@ -208,24 +208,31 @@ class RawValue:
             return
         text = parser.buf[pos:end]
         if self._how == UNDECIDED:
-            text_allowed = self._names is None or "string" in self._names
-            null_only = self._names is not None and "string" in self._names
-            first = text if not self._pieces else ""
-            if not self._pieces and text_allowed and self._cannot_be_value(first, null_only=null_only):
-                self._how = STREAM
-                parser.put_arguments('"', parser.offset, parser.offset)
-            else:
-                self._how = HOLD if text.strip() or self._pieces else UNDECIDED
+            self._decide(parser, "".join(self._pieces) + text)
         if self._how == STREAM:
-            parser.arguments(json_inner(text), end)
+            if self._pieces:
+                text = "".join(self._pieces) + text
+                self._pieces.clear()
+                parser.put_arguments(json_inner(text), self._start, parser.base + end)
+                parser.pos = end
+            else:
+                parser.arguments(json_inner(text), end)
         else:
             self._pieces.append(text)
             parser.pos = end
 
-    def _cannot_be_value(self, text: str, *, null_only: bool) -> bool:
-        if null_only:
-            return not self._null.startswith(text[: len(self._null)]) if text else False
-        return bool(text.strip()) and not starts_like_value(text)
+    def _decide(self, parser: State, text: str) -> None:
+        """Say by all that is here of the value whether it goes out as a string; not by how it was cut."""
+        names = self._names
+        if names is not None and "string" in names:  # text, or null
+            if not self._null.startswith(text):
+                self._how = STREAM
+        elif names is not None:
+            self._how = HOLD
+        elif text.strip():
+            self._how = HOLD if starts_like_value(text) else STREAM
+        if self._how == STREAM:
+            parser.put_arguments('"', self._start, self._start)
 
     def _finish(self, parser: State) -> None:
         if self._how == STREAM:

@@ -244,9 +244,6 @@ class ReadingState(State):
             begin = pieces[0].start
             fixed = call.repaired(raw.removesuffix(closer), begin - max(self._mark, 0))
         if fixed is None:
-            self._release(call, complete=False)
-            at = self._skip_from
-            self._sink.append(CallEnd(self._index, "malformed", call.native_id, at, at))
             return False
         kept = [event for event in hold if event.end <= begin and not isinstance(event, ArgumentsDelta)]
         self._hold = [*kept, ArgumentsDelta(self._index, fixed, begin, self.offset)]
@@ -270,8 +267,12 @@ class ReadingState(State):
         self.pos = where
         if marks and marks[0].cue == Cue.IGNORED:
             self.pos += len(token)
-        if self._call is not None and self._mend(self._call, token):
-            return True
+        if self._call is not None:
+            if self._mend(self._call, token):
+                return True
+            self._release(self._call, complete=False)
+            at = self._skip_from
+            self._sink.append(CallEnd(self._index, "malformed", self._call.native_id, at, at))
         raw = self._record.text(self) if self._record is not None else ""
         self._problem("malformed_call", self._abandoned, raw, self._skip_from, self.offset)
         self._after_call()
