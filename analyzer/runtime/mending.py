@@ -21,7 +21,8 @@ def check_repair() -> None:
         import json_repair  # noqa: F401, PLC0415 - wanted on request only
     except ImportError as error:
         raise UsageError(
-            "`repair` needs the json_repair library", hint="Install it: pip install json-repair"
+            "`repair` needs the json-repair library",
+            hint="Install it with: pip install 'chat-template-analyzer[repair]'",
         ) from error
 
 
@@ -29,7 +30,10 @@ def repair(text: str) -> dict[str, Any] | None:
     """Return broken JSON as the object it most likely was, None when it is none."""
     import json_repair  # noqa: PLC0415 - wanted on request only
 
-    value = json_repair.loads(text)
+    try:
+        value = json_repair.loads(text)
+    except (ValueError, RecursionError, IndexError):
+        return None
     return value if isinstance(value, dict) and value else None
 
 

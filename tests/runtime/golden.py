@@ -14,15 +14,10 @@ import yaml
 from analyzer.chat import Message
 from analyzer.spec import Spec, load_spec
 from analyzer.verify.writer import applicable, is_written, write_turn
-from tests.generated.check import TOOLS, message_of
+from tests.generated.check import message_of
 from tests.generated.templates import sample_messages
 
 GOLDEN: Final = Path(__file__).resolve().parents[2] / "generated"
-GLUED: Final = {
-    "023c061f0e5e": "the items of a call have no separator, so that a bare word would take in the next key",
-    "described_python_list": "a bare list stands right behind the text, and nothing marks it",
-}
-"""Formats that cannot be read as they are written, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +68,24 @@ def messages(spec: Spec) -> Iterator[Message]:
             sent.reasoning_content if "reasoning" in kinds else None,
             calls,
         )
+
+
+def unreadable(spec: Spec, message: Message) -> str:
+    """Why a turn cannot be read as the template writes it, empty when it can."""
+    section = spec.calls
+    if section is None or not message.tool_calls:
+        return ""
+    for layout in section.layouts:
+        for part in layout.parts if layout.kind == "sequence" else ():
+            if not isinstance(part, str) and part.slot == "arguments" and part.item is not None:
+                bounded = part.separator or isinstance(part.item[0], str) or isinstance(part.item[-1], str)
+                if not bounded:
+                    return "nothing stands between two arguments, so that a bare word takes in the next key"
+    contents = [item for item in spec.content if item.when != "alone" and not item.close]
+    weak = len(section.open.strip()) == 1 or (section.array and not section.open.rstrip().removesuffix("["))
+    if message.content and contents and weak:
+        return "a bare list stands right behind the text, and nothing marks it"
+    return ""
 
 
 def turns(golden: Golden) -> Iterator[tuple[Message, str]]:
@@ -133,17 +146,3 @@ def pieces(text: str, chance: random.Random) -> list[str]:
     """A text in random pieces, empty ones too."""
     places = sorted(chance.randrange(len(text) + 1) for _ in range(chance.randrange(1, 12)))
     return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
-
-
-__all__ = [
-    "GLUED",
-    "TOOLS",
-    "Golden",
-    "golden_specs",
-    "literals",
-    "messages",
-    "mutated",
-    "pieces",
-    "sampled",
-    "turns",
-]

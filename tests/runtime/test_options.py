@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
-from analyzer.runtime import Options, assemble
+from analyzer.errors import UsageError
+from analyzer.runtime import Options, Parser, assemble
 from tests.runtime.checks import WEATHER, check_all_splits, tool
 from tests.runtime.specs import spec
 
@@ -42,8 +44,6 @@ def test_malformed_as_content() -> None:
 
 def test_repair() -> None:
     """Broken JSON is repaired on request, and that is said."""
-    pytest.importorskip("json_repair")
-
     bad = GOOD.replace('"Oslo"', '"Oslo" "days": 3')
 
     assert outcome(f"{bad}\n{GOOD}", Options(repair=True)) == (
@@ -95,6 +95,14 @@ def test_limits() -> None:
     """Calls beyond the limit are dropped, too long ones are broken."""
     assert outcome(GOOD + GOOD, Options(max_calls=1)) == (None, None, [OSLO], ["too_many_calls"])
     assert outcome(GOOD + GOOD, Options(parallel=False)) == (None, None, [OSLO], ["too_many_calls"])
+
+
+def test_repair_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing is said when the parser is made, with how to install it."""
+    monkeypatch.setitem(sys.modules, "json_repair", None)
+    with pytest.raises(UsageError, match=r"pip install 'chat-template-analyzer\[repair\]'"):
+        Parser(spec("json_tags"), options=Options(repair=True))
+    Parser(spec("json_tags"))
 
 
 def test_unwrap_arguments() -> None:
