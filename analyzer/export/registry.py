@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
-from analyzer.export import response_template
+from analyzer.export import response_template, structural_tag
 from analyzer.export.result import Export, Options
 from analyzer.spec.model import Spec
 
@@ -40,6 +40,13 @@ TARGETS: Final[Mapping[str, Target]] = {
             response_template.export,
             needs_tools=False,
             engine="transformers",
+        ),
+        Target(
+            structural_tag.TARGET,
+            "constrained decoding by xgrammar (vLLM, SGLang); --legacy for llguidance backends",
+            structural_tag.export,
+            needs_tools=True,
+            engine="xgrammar",
         ),
     )
 }

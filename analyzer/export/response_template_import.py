@@ -134,7 +134,7 @@ def _calls(field: Mapping[str, Any], end: End | None) -> CallsSegment:
         name, arguments, identity = _paths(transform, each=each)
         array = each
         layout: Layout = JsonLayout(
-            open="" if array else opener.text,
+            open="" if array else opener.text.lstrip(),
             close="" if array else closer,
             name=name,
             arguments=arguments,
@@ -142,7 +142,7 @@ def _calls(field: Mapping[str, Any], end: End | None) -> CallsSegment:
         )
         if array:
             return CallsSegment(
-                open=f"{opener.text}[",
+                open=f"{opener.text.lstrip()}[",
                 close=f"]{closer}",
                 separator=", ",
                 array=True,
@@ -193,7 +193,10 @@ def _parts(read: Read) -> list[Part]:
     unknown = [name for name in _groups(read) if name not in slots]
     if unknown:
         raise ExportError(f"the group {unknown[0]!r} of an opener is not known", target=TARGET)
-    return [piece if isinstance(piece, str) else slots[piece.name] for piece in read.pieces]
+    made = [piece if isinstance(piece, str) else slots[piece.name] for piece in read.pieces]
+    if made and isinstance(made[0], str):
+        made[0] = made[0].lstrip()
+    return [part for part in made if part != ""]
 
 
 def _arguments(content: str, args: Mapping[str, Any]) -> list[Part]:

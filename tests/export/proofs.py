@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from analyzer.export import Export
 from analyzer.spec.model import Spec
-from tests.export.samples import TOOLS, Written, written
+from tests.export.samples import TOOLS, Written, without_end, written
 
 EXCUSES: Final[Mapping[str, frozenset[str]]] = {
     "python_containers": frozenset({"containers"}),
@@ -19,7 +20,7 @@ EXCUSES: Final[Mapping[str, frozenset[str]]] = {
     "content_without_opener": frozenset({"content"}),
     "headers": frozenset({"both"}),
     "name_in_id": frozenset({"calls"}),
-    "raw_closer": frozenset({"closer"}),
+    "raw_closer": frozenset({"closer", "quotes"}),
 }
 """Which features of a message a loss excuses."""
 
@@ -59,3 +60,26 @@ def response_template(spec: Spec, done: Export) -> tuple[int, list[str]]:
 def _call(function: Mapping[str, Any]) -> tuple[str, Any]:
     arguments = function["arguments"]
     return function["name"], json.loads(arguments) if isinstance(arguments, str) else arguments
+
+
+def structural_tag(spec: Spec, done: Export) -> tuple[int, list[str]]:
+    """How many messages xgrammar accepts, and what it refuses without excuse."""
+    from tests.export.xgrammar_engine import accepts, compiled_tag  # noqa: PLC0415
+
+    tag = compiled_tag(done.payload)
+    return _accepted(
+        spec, done, {item: without_end(spec, item.text) for item in written(spec)}, partial(accepts, tag)
+    )
+
+
+def _accepted(
+    spec: Spec, done: Export, texts: Mapping[Written, str], accepts: Callable[[str], bool]
+) -> tuple[int, list[str]]:
+    del spec
+    good, bad = 0, []
+    for item, text in texts.items():
+        if accepts(text):
+            good += 1
+        elif unexcused(done, item):
+            bad.append(f"{item.sample.name}: {text!r} was refused")
+    return good, bad

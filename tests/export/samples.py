@@ -11,7 +11,7 @@ from typing import Any
 from analyzer.chat import Message, Tool, ToolCall
 from analyzer.spec.document import load_spec
 from analyzer.spec.model import Spec
-from analyzer.verify.writer import write_turn
+from analyzer.verify.writer import write_call, write_turn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OWN = sorted((ROOT / "generated" / "own").glob("*.yaml"))
@@ -122,3 +122,24 @@ def written(spec: Spec) -> Iterator[Written]:
 def _if_in(value: str | None, text: str) -> str | None:
     """What a template drops cannot come back."""
     return value if value and value in text else None
+
+
+def without_end(spec: Spec, text: str) -> str:
+    """The text without the literal that ends the turn: engines stop there by the token, not by the grammar."""
+    ends = {segment.end.literal for segment in spec.turn.segments if segment.end}
+    return text.removesuffix(
+        next((end for end in sorted(ends, key=len, reverse=True) if text.endswith(end)), "")
+    )
+
+
+def calls_only(spec: Spec, item: Written) -> str:
+    """The calls of a sample as the format writes them alone."""
+    message = Message(None, None, item.sample.message.tool_calls)
+    text = write_turn(spec, message)
+    segment = spec.calls
+    assert segment is not None
+    first = write_call(spec, message.tool_calls[0])
+    start = text.index(first) - len(segment.open)
+    ends = [text.rindex(write_call(spec, call, index)) for index, call in enumerate(message.tool_calls)]
+    last = write_call(spec, message.tool_calls[-1], len(message.tool_calls) - 1)
+    return text[start : ends[-1] + len(last) + len(segment.close)]

@@ -1,0 +1,250 @@
+"""Arguments as grammar rules: one JSON value, or a run of items with a codec for each type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from analyzer.errors import ExportError
+from analyzer.export.json_rules import json_value, schema_types
+from analyzer.export.result import Losses
+from analyzer.export.rules import Rules, joined
+from analyzer.spec.parts import ArgumentsSlot, Codec, Codecs, DialectCodec, ItemPart, KeySlot, TypeSlot
+
+_ANY: Final = ("string", "integer", "number", "boolean", "null", "array", "object")
+
+
+class Arguments:
+    """Makes the rules of arguments slots; one for a grammar."""
+
+    def __init__(self, rules: Rules, losses: Losses, target: str) -> None:
+        self.rules, self.losses, self.target = rules, losses, target
+
+    def expression(self, slot: ArgumentsSlot, schema: Mapping[str, Any], *, inside: bool) -> str:
+        """The arguments; `inside`: between the quotes of a JSON string."""
+        if slot.item is not None:
+            return self._items(slot, schema)
+        codec = slot.codec
+        assert codec is not None  # noqa: S101  (the model demands one of the two)
+        if codec.kind == "json":
+            return self.rules.json(schema, json_value)
+        if codec.kind == "json_text":
+            self.losses.add(
+                "unchecked_text", "Arguments inside a JSON string are not held against their schema."
+            )
+            return self._json_text(bare=inside)
+        if codec.kind == "dialect":
+            return self._dialect_object(codec)
+        raise ExportError(f"arguments written as {codec.kind} have no grammar yet", target=self.target)
+
+    def _json_text(self, *, bare: bool = False) -> str:
+        plain, any_one = self.rules.one_of('"\\', other=True), self.rules.one_of("\n", other=True)
+        chars = self.rules.repeat(f'{plain} | "\\\\" {any_one}', "*")
+        return chars if bare else self.rules.sequence(r'"\""', chars, r'"\""')
+
+    # -------------------------------------------------------------------------------------------------------------- items
+
+    def _items(self, slot: ArgumentsSlot, schema: Mapping[str, Any]) -> str:
+        codecs, item = slot.codecs, slot.item
+        assert codecs is not None  # noqa: S101  (the model demands it)
+        assert item is not None  # noqa: S101  (the caller asked)
+        separator = self.rules.literal(slot.separator)
+        properties = schema.get("properties")
+        if not isinstance(properties, Mapping) or (not properties and schema.get("additionalProperties")):
+            return '""' if isinstance(properties, Mapping) else self._free(item, codecs, separator)
+        required: Sequence[str] = schema.get("required") or ()
+        items = []
+        for key, held in properties.items():
+            value = held if isinstance(held, Mapping) else {}
+            items.append(
+                (self.rules.add(f"arg {key}", self._item(item, codecs, key, value)), key in required)
+            )
+        return joined(self.rules, items, separator) if items else '""'
+
+    def _free(self, item: Sequence[ItemPart], codecs: Codecs, separator: str) -> str:
+        """Items of any keys: nothing is known of the arguments."""
+        one = self.rules.add("any-arg", self._item(item, codecs, None, {}))
+        more = self.rules.repeat(self.rules.sequence(separator, one), "*")
+        return self.rules.repeat(self.rules.sequence(one, more), "?")
+
+    def _item(
+        self, item: Sequence[ItemPart], codecs: Codecs, key: str | None, schema: Mapping[str, Any]
+    ) -> str:
+        kinds = self._kinds(schema)
+        typed = any(isinstance(part, TypeSlot) for part in item)
+        if typed or len(kinds) == 1:
+            return self.rules.either(self._item_of(item, codecs, key, schema, [kind]) for kind in kinds)
+        return self._item_of(item, codecs, key, schema, kinds)
+
+    def _kinds(self, schema: Mapping[str, Any]) -> list[str]:
+        found = schema_types(schema)
+        for key in ("anyOf", "oneOf"):
+            for branch in schema.get(key) or ():
+                found += [kind for kind in schema_types(branch) if kind not in found]
+        if not found and isinstance(schema.get("enum"), list):
+            found = ["string"] if all(isinstance(value, str) for value in schema["enum"]) else []
+        return found or list(_ANY)
+
+    def _item_of(
+        self,
+        item: Sequence[ItemPart],
+        codecs: Codecs,
+        key: str | None,
+        schema: Mapping[str, Any],
+        kinds: Sequence[str],
+    ) -> str:
+        out: list[str] = []
+        closed = False
+        for number, part in enumerate(item):
+            if isinstance(part, str):
+                out.append("" if closed else self.rules.literal(part))
+                closed = False
+            elif isinstance(part, KeySlot):
+                following = item[number + 1] if number + 1 < len(item) else ""
+                out.append(self._key(key, following if isinstance(following, str) else ""))
+            elif isinstance(part, TypeSlot):
+                out.append(self.rules.literal(part.words.get(kinds[0], "")))  # type: ignore[call-overload]
+            else:
+                following = item[number + 1] if number + 1 < len(item) else ""
+                closer = following if isinstance(following, str) else ""
+                out.append(self._value(codecs, schema, kinds, closer))
+                closed = bool(closer)
+        return self.rules.sequence(*out)
+
+    def _key(self, key: str | None, following: str) -> str:
+        if key is not None:
+            return self.rules.literal(key)
+        return self.rules.repeat(self.rules.one_of(f"{following.lstrip()[:1]}\n", other=True), "+")
+
+    # ------------------------------------------------------------------------------------------------------------- values
+
+    def _value(self, codecs: Codecs, schema: Mapping[str, Any], kinds: Sequence[str], closer: str) -> str:
+        """A value and the literal that closes it."""
+        end = self.rules.literal(closer)
+        enum = schema.get("enum") if isinstance(schema.get("enum"), list) else None
+        if "const" in schema:
+            enum = [schema["const"]]
+        found = []
+        for kind in kinds:
+            codec = codecs.of(kind)  # type: ignore[arg-type]
+            if kind == "string" and enum is not None and codec.kind in ("raw", "quoted"):
+                opened, shut = (codec.open, codec.close) if codec.kind == "quoted" else ("", "")
+                words = [f"{opened}{value}{shut}" for value in enum if isinstance(value, str)]
+                found.append(self.rules.sequence(self.rules.either(map(self.rules.literal, words)), end))
+            elif kind == "string":
+                found.append(self._text(codec, closer))
+            else:
+                found.append(self.rules.sequence(self._typed(codec, kind, schema), end))
+        return self.rules.either(found)
+
+    def _text(self, codec: Codec, closer: str) -> str:
+        rules, end = self.rules, self.rules.literal(closer)
+        if codec.kind == "raw":
+            return self._until(closer)
+        if codec.kind == "quoted":
+            return rules.sequence(rules.literal(codec.open), self._until(codec.close), end)
+        if codec.kind == "cdata":
+            protected = rules.sequence(rules.literal(codec.open), self._until(codec.close), end)
+            return rules.either([protected, self._until(closer)])
+        if codec.kind == "escaped":
+            plain = rules.one_of("".join(codec.escapes), other=True)
+            spelt = [rules.literal(text) for text in codec.escapes.values()]
+            return rules.sequence(rules.repeat(" | ".join([plain, *spelt]), "*"), end)
+        if codec.kind == "dialect":
+            return rules.sequence(rules.literal(codec.quote), self._until(codec.quote), end)
+        if codec.kind == "python":
+            return rules.sequence(self._python_string(), end)
+        if codec.kind == "json":
+            return rules.sequence(rules.json({"type": "string"}, json_value), end)
+        raise ExportError(f"texts written as {codec.kind} have no grammar yet", target=self.target)
+
+    def _until(self, stop: str) -> str:
+        if not stop:
+            raise ExportError("nothing closes an argument's value", target=self.target)
+        self.losses.add(
+            "raw_closer", f"A text that holds {stop!r} is not accepted: the format does not escape it."
+        )
+        return self.rules.until(stop)
+
+    def _typed(self, codec: Codec, kind: str, schema: Mapping[str, Any]) -> str:
+        rules = self.rules
+        if isinstance(codec, DialectCodec):
+            return self._dialect_value(codec, kind)
+        if codec.kind == "python" and kind in ("boolean", "null"):
+            return rules.either(['"True"', '"False"']) if kind == "boolean" else '"None"'
+        if codec.kind == "python" and kind in ("array", "object"):
+            self.losses.add("unchecked_containers", "Lists and objects are not held against their schemas.")
+            return self._python_value()
+        if codec.kind in ("json", "python", "raw"):
+            narrowed = {**schema, "type": kind}
+            for key in ("anyOf", "oneOf", "nullable"):
+                narrowed.pop(key, None)
+            return rules.json(narrowed, json_value)
+        raise ExportError(f"values written as {codec.kind} have no grammar yet", target=self.target)
+
+    # ----------------------------------------------------------------------------------------------- dialects and Python
+
+    def _dialect_object(self, codec: DialectCodec) -> str:
+        self.losses.add("unchecked_containers", "Lists and objects are not held against their schemas.")
+        return self._container(codec, "object")
+
+    def _dialect_value(self, codec: DialectCodec, kind: str) -> str:
+        rules = self.rules
+        if kind in ("array", "object"):
+            self.losses.add("unchecked_containers", "Lists and objects are not held against their schemas.")
+            return self._container(codec, kind)
+        if kind == "string":
+            return rules.sequence(rules.literal(codec.quote), self._until(codec.quote))
+        return rules.json({"type": kind}, json_value)
+
+    def _container(self, codec: DialectCodec, kind: str) -> str:
+        rules = self.rules
+        quote = rules.literal(codec.quote)
+        kinds = ("string", "number", "boolean", "null", "array", "object")
+
+        def value() -> str:
+            return rules.shared(
+                "dialect value", lambda: " | ".join(self._dialect_value(codec, one) for one in kinds)
+            )
+
+        def listed() -> str:
+            more = rules.repeat(rules.sequence('","', value()), "*")
+            return rules.sequence('"["', rules.repeat(rules.sequence(value(), more), "?"), '"]"')
+
+        def mapped() -> str:
+            bare = rules.repeat(rules.one_of(':,{}[]"', other=True), "+")
+            key = bare if codec.bare_keys else rules.sequence(quote, self._until(codec.quote))
+            pair = rules.sequence(key, '":"', value())
+            more = rules.repeat(rules.sequence('","', pair), "*")
+            return rules.sequence('"{"', rules.repeat(rules.sequence(pair, more), "?"), '"}"')
+
+        return rules.shared(f"dialect {kind}", listed if kind == "array" else mapped)
+
+    def _python_string(self) -> str:
+        rules = self.rules
+
+        def body() -> str:
+            any_one = rules.one_of("\n", other=True)
+            both = []
+            for quote in ("'", '"'):
+                plain = rules.one_of(f"{quote}\\\n", other=True)
+                inner = rules.repeat(f'{plain} | "\\\\" {any_one}', "*")
+                both.append(rules.sequence(rules.literal(quote), inner, rules.literal(quote)))
+            return " | ".join(both)
+
+        return rules.shared("python string", body)
+
+    def _python_value(self) -> str:
+        rules = self.rules
+
+        def body() -> str:
+            text, value = self._python_string(), self._python_value()
+            more = rules.repeat(rules.sequence('", "', value), "*")
+            pair = rules.sequence(text, '": "', value)
+            pairs = rules.repeat(rules.sequence('", "', pair), "*")
+            listed = rules.sequence('"["', rules.repeat(rules.sequence(value, more), "?"), '"]"')
+            mapped = rules.sequence('"{"', rules.repeat(rules.sequence(pair, pairs), "?"), '"}"')
+            number = rules.json({"type": "number"}, json_value)
+            return f'{listed} | {mapped} | {text} | {number} | "True" | "False" | "None"'
+
+        return rules.shared("python value", body)

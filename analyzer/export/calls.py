@@ -1,0 +1,146 @@
+"""One tool's call as literals and slots: what all grammars are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from analyzer.agent.definitions import schema_of
+from analyzer.chat import Tool
+from analyzer.errors import ExportError
+from analyzer.export.result import Losses
+from analyzer.spec.model import CallsSegment, JsonLayout, Layout, Spec
+from analyzer.spec.parts import ArgumentsSlot, IdSlot, IndexSlot, JsonCodec, JsonTextCodec, NameSlot, Part
+
+Concrete: TypeAlias = str | ArgumentsSlot | IdSlot | IndexSlot
+_HOLE: Final = "\0arguments\0"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The call of one tool."""
+
+    tool: Tool
+    """The tool."""
+    parts: tuple[Concrete, ...]
+    """Literals, the name among them, and slots; a literal stands first and last, empty if need be."""
+
+    @property
+    def begin(self) -> str:
+        """What the call begins with, up to its first slot."""
+        first = self.parts[0]
+        return first if isinstance(first, str) else ""
+
+    @property
+    def end(self) -> str:
+        """What the call ends with, from its last slot on."""
+        last = self.parts[-1]
+        return last if isinstance(last, str) else ""
+
+    @property
+    def middle(self) -> tuple[Concrete, ...]:
+        """What stands between."""
+        return self.parts[1:-1]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The schema of its arguments."""
+        return schema_of(self.tool)
+
+
+def tool_calls(spec: Spec, segment: CallsSegment, tools: Sequence[Tool], target: str) -> list[ToolCall]:
+    """Return the calls of the tools in the spec's first layout."""
+    layout = segment.layouts[0]
+    return [ToolCall(tool, _merged(_parts(spec, layout, tool.name, target))) for tool in tools]
+
+
+def _parts(spec: Spec, layout: Layout, name: str, target: str) -> list[Concrete]:
+    in_json = isinstance(layout, JsonLayout)
+    spelt = json.dumps(name, ensure_ascii=False)[1:-1] if in_json else name
+    if isinstance(layout, JsonLayout):
+        if layout.arguments_codec == "python":
+            raise ExportError("the arguments are a Python literal inside JSON", target=target)
+        inner: Sequence[Part] = layout.parts or _by_paths(layout)
+        parts: Sequence[Part] = (layout.open, *inner, layout.close)
+    else:
+        parts = layout.parts
+    out: list[Concrete] = []
+    for part in parts:
+        if isinstance(part, NameSlot):
+            out.append(spelt)
+        elif isinstance(part, IdSlot):
+            out += _identity(spec, part, spelt, named=any(isinstance(one, NameSlot) for one in parts))
+        else:
+            out.append(part)
+    return out
+
+
+def _identity(spec: Spec, slot: IdSlot, name: str, *, named: bool) -> list[Concrete]:
+    pattern = slot.pattern
+    if pattern is None and not named:
+        pattern = next((added.id_pattern for added in spec.overlays if added.id_pattern), "{name}")
+    if pattern is None:
+        return [slot]
+    before, mark, after = pattern.replace("{name}", name).partition("{index}")
+    return [before, IndexSlot(start=slot.start), after] if mark else [before]
+
+
+def _by_paths(layout: JsonLayout) -> list[Part]:
+    """The canonical parts of a layout that has none: its paths in the order name, arguments."""
+    codec = JsonCodec() if layout.arguments_codec == "json" else JsonTextCodec()
+    if layout.name == "key":
+        return ['{"', NameSlot(), '": ', ArgumentsSlot(codec=codec), "}"]
+    body: dict[str, Any] = {}
+    for path, value in ((layout.name, "\0name\0"), (layout.arguments, _HOLE)):
+        inner = body
+        for key in path[:-1]:
+            inner = inner.setdefault(key, {})
+        inner[path[-1]] = value
+    text = json.dumps(body, ensure_ascii=False)
+    hole = json.dumps(_HOLE)
+    before, after = text.split(hole)
+    head, tail = before.split(json.dumps("\0name\0")[1:-1])
+    return [head, NameSlot(), tail, ArgumentsSlot(codec=codec), after]
+
+
+def _merged(parts: Sequence[Concrete]) -> tuple[Concrete, ...]:
+    out: list[Concrete] = [""]
+    for part in parts:
+        last = out[-1]
+        if isinstance(part, str) and isinstance(last, str):
+            out[-1] = last + part
+        else:
+            out.append(part)
+    return (*out, "") if not isinstance(out[-1], str) else tuple(out)
+
+
+def trigger_of(spec: Spec, segment: CallsSegment, calls: Sequence[ToolCall]) -> list[str]:
+    """What a call is known by: the shortest literals that begin the section or every call."""
+    begins = [segment.open.lstrip()] if segment.open.strip() else [call.begin.lstrip() for call in calls]
+    others = [one for one in spec.turn.segments if one.kind != "calls"]
+    texts = [text for one in others for text in (one.open, one.close, one.empty)]
+    texts += [spec.turn.header if spec.turn.header_repeats else ""]
+    for trigger in spec.grammar.triggers:
+        if all(begin.startswith(trigger) for begin in begins) and not any(trigger in text for text in texts):
+            return [trigger]
+    layout = segment.layouts[0]
+    parts = (layout.open, *layout.parts) if isinstance(layout, JsonLayout) else layout.parts
+    head = next((part for part in parts if part != ""), "")
+    if not segment.open.strip() and isinstance(head, str) and head.strip():
+        trigger = head.lstrip()
+        if not any(trigger in text for text in texts):
+            return [trigger]
+    return list(dict.fromkeys(begins))
+
+
+def key_order(calls: Sequence[ToolCall], losses: Losses) -> None:
+    """Note that arguments come in declared order, where there are several."""
+    if any(len(_properties(call.schema)) > 1 for call in calls):
+        losses.add("order", "Arguments are accepted in the order of the schema only.")
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = schema.get("properties")
+    return found if isinstance(found, Mapping) else {}

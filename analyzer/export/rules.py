@@ -1,0 +1,164 @@
+"""Grammar rules as text, in the two notations that engines read: GBNF (llama.cpp, xgrammar) and Lark (llguidance).
+
+Both are rules of literals, character classes, sequences, alternatives and repeats; they differ in punctuation, and in what is
+built in: Lark as llguidance reads it has JSON schemas and "any text up to", GBNF has neither and gets rules for them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+Notation: TypeAlias = Literal["gbnf", "lark"]
+
+_ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+_IN_CLASS: Final = {
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\\": "\\\\",
+    "]": "\\]",
+    "^": "\\^",
+    "-": "\\-",
+    "[": "\\[",
+}
+
+
+class Rules:
+    """The rules of one grammar, in the order in which they were added."""
+
+    def __init__(self, notation: Notation = "gbnf") -> None:
+        self.notation: Notation = notation
+        self._bodies: dict[str, str] = {}
+        self._known: dict[str, str] = {}
+
+    # -------------------------------------------------------------------------------------------------------- expressions
+
+    def literal(self, text: str) -> str:
+        """The text itself."""
+        return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
+
+    def one_of(self, characters: str, *, other: bool = False) -> str:
+        """One of the characters, or one `other` than them."""
+        inside = "".join(_IN_CLASS.get(char, char) for char in characters)
+        if self.notation == "lark":
+            inside = inside.replace("/", "\\/")
+        return self.klass(f"{'^' if other else ''}{inside}")
+
+    def klass(self, inside: str) -> str:
+        """A character class, its inside as it is written."""
+        return f"/[{inside}]/" if self.notation == "lark" else f"[{inside}]"
+
+    def sequence(self, *expressions: str) -> str:
+        """One after the other."""
+        kept = [expression for expression in expressions if expression not in ("", '""')]
+        return " ".join(kept) if kept else '""'
+
+    def either(self, expressions: Iterable[str]) -> str:
+        """One of several."""
+        kept = list(dict.fromkeys(expressions))
+        return kept[0] if len(kept) == 1 else f"({' | '.join(kept)})"
+
+    def repeat(self, expression: str, sign: str) -> str:
+        """The expression `*`, `+` or `?` times."""
+        return f"({expression}){sign}"
+
+    # -------------------------------------------------------------------------------------------------------------- rules
+
+    def name(self, wish: str) -> str:
+        """A rule's name like the wish that is not used yet."""
+        mark = "-" if self.notation == "gbnf" else "_"
+        base = re.sub(r"[^a-z0-9]+", mark, wish.lower()).strip(mark) or "r"
+        base = base if base[0].isalpha() else f"r{base}"
+        name, number = base, 1
+        while name in self._bodies:
+            number += 1
+            name = f"{base}{mark}{number}"
+        return name
+
+    def add(self, wish: str, body: str | Callable[[str], str]) -> str:
+        """Add a rule and return its name; a body that refers to itself is given its name."""
+        if isinstance(body, str) and body in self._known:
+            return self._known[body]
+        name = self.name(wish)
+        self._bodies[name] = ""
+        self._bodies[name] = body if isinstance(body, str) else body(name)
+        if isinstance(body, str):
+            self._known[body] = name
+        return name
+
+    def shared(self, key: str, body: Callable[[], str]) -> str:
+        """The rule known by a key, made when it is first asked for."""
+        if key not in self._known:
+            name = self._known[key] = self.name(key)
+            self._bodies[name] = ""
+            self._bodies[name] = body()
+        return self._known[key]
+
+    def until(self, stop: str) -> str:
+        """Any text up to and with the first `stop`."""
+        if self.notation == "lark":
+            return self.shared(f"until {stop}", lambda: "/(.|\\n)*/")
+        return self._automaton(stop)
+
+    def _automaton(self, stop: str) -> str:
+        """A rule a state: how much of the stop the text just ended with (Knuth, Morris, Pratt)."""
+        key = f"until {stop}"
+        if key in self._known:
+            return self._known[key]
+        base = self.name(f"until-{stop}"[:24])
+        mark = "-s"
+        names = [base, *(f"{base}{mark}{state}" for state in range(1, len(stop)))]
+        self._known[key] = base
+        characters = "".join(dict.fromkeys(stop))
+        for state, name in enumerate(names):
+            branches = []
+            for char in characters:
+                following = _step(stop, state, char)
+                ends = following == len(stop)
+                branches.append(self.sequence(self.literal(char), "" if ends else names[following]))
+            branches.append(self.sequence(self.one_of(characters, other=True), names[0]))
+            self._bodies[name] = " | ".join(branches)
+        return base
+
+    def json(self, schema: Mapping[str, Any], fallback: Callable[[Rules, Mapping[str, Any]], str]) -> str:
+        """A JSON value of a schema: built in, or by rules that `fallback` makes."""
+        if self.notation == "lark":
+            return self.add("json", f"%json {json.dumps(schema, ensure_ascii=False)}")
+        return fallback(self, schema)
+
+    def text(self, root: str) -> str:
+        """The whole grammar; `root` is the expression that it begins with."""
+        define, first = ("::=", "root") if self.notation == "gbnf" else (":", "start")
+        lines = ["%llguidance {}"] if self.notation == "lark" else []
+        lines.append(f"{first} {define} {root}")
+        stops = {
+            name: key.removeprefix("until ") for key, name in self._known.items() if key.startswith("until ")
+        }
+        for name, body in self._bodies.items():
+            suffix = (
+                f"[suffix={self.literal(stops[name])}]" if self.notation == "lark" and name in stops else ""
+            )
+            lines.append(f"{name}{suffix} {define} {body}")
+        return "\n".join(lines) + "\n"
+
+
+def _step(stop: str, state: int, char: str) -> int:
+    seen = stop[:state] + char
+    return next(size for size in range(min(len(seen), len(stop)), -1, -1) if seen.endswith(stop[:size]))
+
+
+def joined(rules: Rules, items: Sequence[tuple[str, bool]], separator: str) -> str:
+    """Items in order, each required or not, with an expression between those that stand."""
+    if separator in ("", '""'):
+        return rules.sequence(*(item if needed else rules.repeat(item, "?") for item, needed in items))
+    after, before = '""', '""'
+    for item, needed in reversed(items):
+        # `before`: nothing stands yet; `after`: an item stands already.
+        here = rules.sequence(item, after)
+        before = rules.add("args", here if needed else f"{here} | {before}")
+        following = rules.sequence(separator, item, after)
+        after = rules.add("more", following if needed else f"{following} | {after}")
+    return before
