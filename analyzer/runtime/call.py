@@ -99,6 +99,11 @@ class Call:
         return None if value is None else json.dumps(value, ensure_ascii=False)
 
     @property
+    def overlay(self) -> str:
+        """The overlay that the call's layout is from, empty for the template's own."""
+        return ""
+
+    @property
     def json_arguments(self) -> bool:
         """True when the arguments are written as JSON, and a JSON repair makes sense."""
         return False

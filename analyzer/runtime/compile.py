@@ -7,69 +7,15 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
-from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from analyzer.runtime.layouts import JsonProgram, Program, SequenceProgram, compile_layout, link_forks
-from analyzer.runtime.literals import MARKER, Lit, Watch
+from analyzer.runtime.literals import MARKER, Lit
+from analyzer.runtime.marks import BARE_LIST, Cue, Mark, Mode
 
 if TYPE_CHECKING:
     from analyzer.runtime.options import Options
     from analyzer.spec.model import Spec
-
-
-class Cue(IntEnum):
-    """What a literal at the top level means."""
-
-    IGNORED = 0
-    EMPTY = 1
-    REASONING_OPEN = 2
-    REASONING_CLOSE = 3
-    CONTENT_OPEN = 4
-    CONTENT_CLOSE = 5
-    SECTION_OPEN = 6
-    CALL_OPEN = 7
-    SEPARATOR = 8
-    SECTION_CLOSE = 9
-    HEADER = 10
-    END = 11
-
-
-BARE_LIST: Final = 1
-"""The number of the mark that closes a section which an overlay's lone bracket opened."""
-
-
-class Mark(NamedTuple):
-    """One meaning of one literal: the cue, the literal, the number of the segment or layout, the token to begin at."""
-
-    cue: Cue
-    lit: Lit
-    number: int
-    token: int
-    leads: tuple[str, ...]
-    stop: bool = True
-    inner: bool = False
-    led: int = 0
-    """How much white space at the literal's beginning stands before the call: what marks one that nothing else does."""
-
-
-class Mode:
-    """What is watched for in one state of the top level."""
-
-    __slots__ = ("marks", "watch")
-
-    def __init__(self, marks: Iterable[Mark], more_leads: Iterable[str] = ()) -> None:
-        self.marks: dict[str, list[Mark]] = {}
-        leads = set(more_leads)
-        for mark in marks:
-            token = mark.lit.tokens[mark.token] if mark.lit.tokens else ""
-            if not token.strip() and mark.cue != Cue.SEPARATOR:
-                continue  # white space alone marks nothing
-            self.marks.setdefault(token, []).append(mark)
-            leads.update(mark.leads)
-        for group in self.marks.values():
-            group.sort(key=lambda mark: mark.cue)
-        self.watch = Watch(self.marks, leads)
 
 
 class Compiled:
@@ -77,6 +23,7 @@ class Compiled:
 
     __slots__ = (
         "__weakref__",
+        "added_opens",
         "aliases",
         "anchored",
         "anchors",
@@ -108,27 +55,30 @@ class Compiled:
         self.soft = soft
         additions = spec.overlays if options.overlays else ()
         segments = [*spec.turn.segments]
+        added: dict[int, str] = {}
         for addition in additions:
             segments.extend(addition.segments)
+            added.update((id(segment), addition.overlay) for segment in addition.segments)
         self.header = Lit(spec.turn.header, soft=soft)
         reasoning = [segment for segment in segments if segment.kind == "reasoning"]
         self.content = [segment for segment in segments if segment.kind == "content"]
         self.reasoning = [(Lit(r.open, soft=soft), Lit(r.close, soft=soft)) for r in reasoning]
-        self.aliases: dict[str, str] = {}
+        self.aliases: dict[str, tuple[str, str]] = {}
+        self.added_opens: dict[str, str] = {}
         self.id_pattern: str | None = None
         calls = spec.calls
         self.layouts: list[Program] = []
         self.array = False
-        self.separators: list[Lit] = []
+        self.separators: list[tuple[Lit, str]] = []
         self.section = (Lit("", soft=soft), Lit("", soft=soft))
         self.section_open: list[Lit] = []
         for addition in additions:
             for key, others in addition.key_aliases.items():
-                self.aliases.update(dict.fromkeys(others, key))
+                self.aliases.update(dict.fromkeys(others, (key, addition.overlay)))
             self.id_pattern = addition.id_pattern or self.id_pattern
         if calls is not None:
             self._calls(calls, additions, soft)
-        self._tables(spec, reasoning, additions, options)
+        self._tables(spec, reasoning, additions, added, options)
         self.prompts: dict[str, Any] = {}
 
     def _calls(self, calls: Any, additions: Iterable[Any], soft: bool) -> None:
@@ -137,33 +87,43 @@ class Compiled:
         if self.array:
             opener, closer = _without_brackets(opener, closer)
         self.section = (Lit(opener, soft=soft), Lit(closer, soft=soft))
-        separators = [calls.separator]
-        layouts = list(calls.layouts)
+        separators = [(calls.separator, "")]
+        layouts = [(layout, "") for layout in calls.layouts]
         self.section_open = [self.section[0]] if opener.strip() else []
         for addition in additions:
-            layouts.extend(addition.layouts)
-            separators.extend(addition.separators)
+            layouts.extend((layout, addition.overlay) for layout in addition.layouts)
+            separators.extend((separator, addition.overlay) for separator in addition.separators)
             for extra in addition.call_opens:
-                self.section_open.append(
-                    Lit(_without_brackets(extra, "")[0] if self.array else extra, soft=soft)
-                )
-        self.separators = [Lit(separator, soft=soft) for separator in separators]
+                lit = Lit(_without_brackets(extra, "")[0] if self.array else extra, soft=soft)
+                self.section_open.append(lit)
+                if extra != calls.open:
+                    self.added_opens[lit.text] = addition.overlay
+        self.separators = [(Lit(separator, soft=soft), overlay) for separator, overlay in separators]
         if self.array:
-            self.separators = [Lit(",", soft=True)]
+            self.separators = [(Lit(",", soft=True), "")]
         self.layouts = [
             compile_layout(
                 layout,
                 soft=soft,
                 aliases=self.aliases,
                 id_pattern=self.id_pattern,
-                separators=self.separators,
+                separators=[lit for lit, _ in self.separators],
                 section_close="]" if self.array else self.section[1].core,
             )
-            for layout in layouts
+            for layout, _ in layouts
         ]
+        for program, (_, overlay) in zip(self.layouts, layouts, strict=True):
+            program.overlay = overlay
         link_forks(self.layouts)
 
-    def _tables(self, spec: Spec, reasoning: list[Any], additions: Iterable[Any], options: Options) -> None:
+    def _tables(
+        self,
+        spec: Spec,
+        reasoning: list[Any],
+        additions: Iterable[Any],
+        added: dict[int, str],
+        options: Options,
+    ) -> None:
         soft = self.soft
         contents = self.content
         before_calls = _leads(contents, {"any", "beside_calls"})
@@ -171,9 +131,11 @@ class Compiled:
         section_open, section_close = (lit.text for lit in self.section)
         if section_open and not section_open.strip():
             before_calls = _with(before_calls, section_open)
-        self.between = tuple(lit.text for lit in self.separators if lit.text and not self.array)
+        self.between = tuple(
+            (lit.text, overlay) for lit, overlay in self.separators if lit.text and not self.array
+        )
         if section_close and not section_close.strip():
-            self.between += (section_close,)
+            self.between += ((section_close, ""),)
         after = _after_calls(spec)
         self.lead_ins = _lead_ins(
             [c for c in contents if not (c in after and c.when == "beside_calls")], reasoning
@@ -182,8 +144,12 @@ class Compiled:
         text: list[Mark] = []
         inside: list[Mark] = []  # what counts inside reasoning, whatever its segment
         section: list[Mark] = []
-        ignored = [*options.ignored, *(literal for addition in additions for literal in addition.ignored)]
-        text += [Mark(Cue.IGNORED, Lit(literal, soft=soft), 0, 0, ()) for literal in ignored]
+        ignored = [(literal, "") for literal in options.ignored]
+        ignored += [(literal, addition.overlay) for addition in additions for literal in addition.ignored]
+        text += [
+            Mark(Cue.IGNORED, Lit(literal, soft=soft), 0, 0, (), overlay=overlay)
+            for literal, overlay in ignored
+        ]
         ends: dict[str, bool] = {}
         for segment in [*contents, *reasoning, *([spec.calls] if spec.calls else [])]:
             if segment.end is not None:
@@ -207,7 +173,8 @@ class Compiled:
             text.append(mark)
         closes = []
         for number, (segment, (opener, closer)) in enumerate(zip(reasoning, self.reasoning, strict=True)):
-            text.append(Mark(Cue.REASONING_OPEN, opener, number, 0, _with((), opener.lead)))
+            overlay = added.get(id(segment), "")
+            text.append(Mark(Cue.REASONING_OPEN, opener, number, 0, _with((), opener.lead), overlay=overlay))
             section.append(Mark(Cue.REASONING_OPEN, opener, number, 0, ()))
             inside.append(Mark(Cue.REASONING_OPEN, opener, number, 0, ()))
             if closer.core:
@@ -218,8 +185,9 @@ class Compiled:
                 text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
         for number, segment in enumerate(contents):
             opener, closer = Lit(segment.open, soft=soft), Lit(segment.close, soft=soft)
+            mark = Mark(Cue.CONTENT_OPEN, opener, number, 0, (), overlay=added.get(id(segment), ""))
             for table in (text, section):
-                table.append(Mark(Cue.CONTENT_OPEN, opener, number, 0, ()))
+                table.append(mark)
             if segment.close.strip():
                 text.append(Mark(Cue.CONTENT_CLOSE, closer, number, 0, _with((), closer.lead)))
             if segment.empty.strip() and segment.empty not in {segment.open, segment.close}:
@@ -319,7 +287,11 @@ class Compiled:
             section.append(Mark(Cue.SECTION_CLOSE, close, 0, 0, ()))
         if any(lit.core == "[" for lit in self.section_open[1:]) and close.core.startswith("]"):
             section.append(Mark(Cue.SECTION_CLOSE, Lit("]", soft=True), BARE_LIST, 0, ()))
-        section += [Mark(Cue.SEPARATOR, lit, 0, 0, ()) for lit in self.separators if lit.core]
+        section += [
+            Mark(Cue.SEPARATOR, lit, 0, 0, (), overlay=overlay)
+            for lit, overlay in self.separators
+            if lit.core
+        ]
         return found
 
 

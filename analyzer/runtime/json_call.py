@@ -289,7 +289,9 @@ class JsonCall(Call):
                 self.flag("invalid_escape")
         if role == "key":
             key = json.loads("".join(scanner.out))
-            self._key = self.program.aliases.get(key, key)
+            self._key, overlay = self.program.aliases.get(key, (key, ""))
+            if overlay:
+                self.flag("overlay", overlay)
             if (
                 self.weak
                 and not self._path
@@ -353,9 +355,14 @@ class JsonCall(Call):
         """Repair the whole body, for its braces are part of the trouble."""
         value: Any = repair(text[text.find("{") :])
         for key in (self.name,) if self.program.by_key else self.program.arguments:
-            keys = [key, *(alias for alias, usual in self.program.aliases.items() if usual == key)]
+            keys = [key, *(alias for alias, (usual, _) in self.program.aliases.items() if usual == key)]
             value = next((value[k] for k in keys if isinstance(value, dict) and k in value), None)
         return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else None
+
+    @property
+    def overlay(self) -> str:
+        """The overlay that the layout is from."""
+        return self.program.overlay
 
     @property
     def json_arguments(self) -> bool:

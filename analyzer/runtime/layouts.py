@@ -21,9 +21,23 @@ _json_key = re.compile(r'"([^"\\]+)"\s*:')
 class JsonProgram:
     """A call as one JSON value."""
 
-    __slots__ = ("aliases", "arguments", "by_key", "closer", "codec", "id", "keys", "name", "opener", "weak")
+    __slots__ = (
+        "aliases",
+        "arguments",
+        "by_key",
+        "closer",
+        "codec",
+        "id",
+        "keys",
+        "name",
+        "opener",
+        "overlay",
+        "weak",
+    )
 
-    def __init__(self, layout: Any, *, soft: bool, aliases: dict[str, str]) -> None:
+    def __init__(self, layout: Any, *, soft: bool, aliases: dict[str, tuple[str, str]]) -> None:
+        self.overlay = ""
+        """The overlay that adds this layout; empty for the template's own."""
         self.opener = Lit(layout.open, soft=soft)
         self.closer = Lit(layout.close, soft=soft)
         self.by_key = layout.name == "key"
@@ -32,6 +46,7 @@ class JsonProgram:
         self.id: tuple[str, ...] | None = tuple(layout.id) if layout.id else None
         self.codec: str = layout.arguments_codec
         self.aliases = aliases
+        """Other spellings of keys: the key that is meant, and the overlay that allows the spelling."""
         literals = "".join(part for part in layout.parts if isinstance(part, str))
         self.keys = frozenset(_json_key.findall(literals)) | {
             path[0] for path in (self.name, self.arguments, self.id or ()) if path
@@ -188,6 +203,7 @@ class SequenceProgram:
         "forks",
         "id_pattern",
         "opener",
+        "overlay",
         "separators",
         "steps",
         "watches",
@@ -197,6 +213,8 @@ class SequenceProgram:
     def __init__(
         self, parts: Sequence[Any], *, soft: bool, id_pattern: str | None, separators: list[Lit], end: str
     ) -> None:
+        self.overlay = ""
+        """The overlay that adds this layout; empty for the template's own."""
         self.separators = separators
         self.steps = steps(parts, soft=soft)
         self.id_pattern: re.Pattern[str] | None = None
@@ -300,7 +318,7 @@ def compile_layout(
     layout: Any,
     *,
     soft: bool,
-    aliases: dict[str, str],
+    aliases: dict[str, tuple[str, str]],
     id_pattern: str | None,
     separators: list[Lit],
     section_close: str,

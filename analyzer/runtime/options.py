@@ -1,7 +1,7 @@
 """What the parser tolerates and what it does with the rest: one immutable value.
 
-Two kinds of fields. *Rules* are things models do in every family; each is a switch, each use of it, white space and
-overlays apart, leaves a problem event, and `STRICT` turns all of them off. *Policies* say where text goes that could go to more than one place.
+Two kinds of fields. *Rules* are things models do in every family; each is a switch, each use of it, white space
+apart, leaves a problem event, and `STRICT` turns all of them off. *Policies* say where text goes that could go to more than one place.
 """
 
 from __future__ import annotations

@@ -54,6 +54,7 @@ KINDS: Final[dict[str, Kind]] = {
     "orphan_close": Kind("info", "A reasoning closer stands where no reasoning is open.", "orphan_close"),
     "repeated_open": Kind("info", "The reasoning opener stands twice.", "repeated_open"),
     "call_in_reasoning": Kind("warning", "A call stands inside reasoning that was never closed."),
+    "overlay": Kind("info", "The spelling is that of the overlay {0}, not the template's own.", "overlays"),
     "unknown_prompt": Kind("info", "The prompt's end is none of the spec's generation prompts."),
     "text_after_end": Kind("info", "Text stands after the end of the turn."),
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from analyzer.runtime.compile import Cue
 from analyzer.runtime.events import ArgumentsDelta, CallEnd, CallStart, Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.literals import MORE, OK
+from analyzer.runtime.marks import Cue
 from analyzer.runtime.mending import unwrap
 from analyzer.runtime.record import Record
 from analyzer.runtime.state import CALL, OVER, REASONING, SECTION, SKIP, State
@@ -40,6 +40,8 @@ class ReadingState(State):
         """The call's name is known: report its start, up to `at` in the model's text."""
         call.committed = True
         self._weak_section = False
+        if call.overlay:
+            call.flag("overlay", call.overlay)
         tools = self.tools
         options = self.options
         fate = ""

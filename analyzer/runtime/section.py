@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from analyzer.runtime.call import Call
-from analyzer.runtime.compile import BARE_LIST, Compiled, Cue, Mark, Mode
+from analyzer.runtime.compile import Compiled
 from analyzer.runtime.copying import clone
 from analyzer.runtime.events import Markup
 from analyzer.runtime.json_call import JsonCall
 from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literals import FAIL, MARKER, MORE, OK, WHITE_CAP, Lit, white_end
+from analyzer.runtime.marks import BARE_LIST, Cue, Mark, Mode
 from analyzer.runtime.reading import ReadingState
 from analyzer.runtime.record import Record
 from analyzer.runtime.sequence import SequenceCall
@@ -245,6 +246,7 @@ class SectionState(ReadingState):
             self._junk(where)
             if mark.cue == Cue.SEPARATOR:
                 self.markup(end)
+                self._overlay(mark.overlay)
                 self._scan = self.pos
                 return True
             self._section_unclosed()

@@ -141,6 +141,8 @@ class SequenceCall(Call):
         if waiting and not final:
             return MORE
         self.program = choice
+        if choice.overlay and self.committed:
+            self.flag("overlay", choice.overlay)
         return OK
 
     def _run_arguments(self, parser: State, final: bool) -> int:
@@ -262,6 +264,11 @@ class SequenceCall(Call):
     def arguments(self) -> ArgumentItems | ArgumentValue | None:
         """The arguments that are being read."""
         return self._arguments
+
+    @property
+    def overlay(self) -> str:
+        """The overlay that the layout is from."""
+        return self.program.overlay
 
     @property
     def json_arguments(self) -> bool:

@@ -10,7 +10,8 @@ from analyzer.runtime.problems import KINDS
 if TYPE_CHECKING:
     from analyzer.runtime.call import Call
     from analyzer.runtime.coerce import CompiledTools
-    from analyzer.runtime.compile import Compiled, Mark
+    from analyzer.runtime.compile import Compiled
+    from analyzer.runtime.marks import Mark
     from analyzer.runtime.options import Options
     from analyzer.runtime.record import Record
 
@@ -134,8 +135,8 @@ class State:
     _over: int
     _lead_in: tuple[str, ...]
     """White space that opens a text or stands for a missing segment, and may follow."""
-    _optional: tuple[str, ...]
-    """Literals that count only when a marker follows: what separates calls without a section."""
+    _optional: tuple[tuple[str, str], ...]
+    """Literals, each with its overlay, that count only when a marker follows: what separates calls without a section."""
     _plain: Any
     _make: Any
     _pieces: list[str]
@@ -259,6 +260,11 @@ class State:
                 at if start is None else max(0, start), at if end is None else max(0, end),
             )
         )  # fmt: skip
+
+    def _overlay(self, name: str) -> None:
+        """Report the use of an overlay's spelling, if it was one's."""
+        if name:
+            self._problem("overlay", name)
 
     @property
     def offset(self) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from analyzer.runtime.call import Call
-from analyzer.runtime.compile import Cue, Mark, Mode
 from analyzer.runtime.events import Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.marks import Cue, Mark, Mode
 from analyzer.runtime.record import Record
 from analyzer.runtime.section import SectionOpening, SectionState
 from analyzer.runtime.state import OVER, REASONING, SECTION, TEXT
@@ -115,16 +115,14 @@ class TopState(SectionState):
             return FAIL
         if not token and where == pos:
             return FAIL if final else MORE
-        for text in self._optional:
+        for text, overlay in self._optional:
             if buf.startswith(text, pos):
                 after = pos + len(text)
                 found, token = self.compiled.text.watch.seek(buf, after, final)
-                if found == after and (token or (final and after == len(buf))):
+                marked = found == after and (token or (final and after == len(buf)))
+                if marked or (self.compiled.anchored and after < len(buf) and buf[after] in "{["):
                     self.markup(after)
-                    self._optional = ()
-                    return OK
-                if self.compiled.anchored and after < len(buf) and buf[after] in "{[":
-                    self.markup(after)
+                    self._overlay(overlay)
                     self._optional = ()
                     return OK
                 if found == after and not final:
@@ -172,6 +170,7 @@ class TopState(SectionState):
                 self._scan = where
                 return False
             if status == OK and self._act(mark, where, end):
+                self._overlay(mark.overlay)
                 return True
         if attempts:
             self._text(self._lead_before(where, attempts[0][1].leads) if not self._at_start else self.pos)  # type: ignore[union-attr]
@@ -366,13 +365,17 @@ class TopState(SectionState):
         if isinstance(attempt, SectionOpening):
             self._section = True
             self._bare_list = attempt.lit.core == "[" and attempt.lit is not self.compiled.section[0]
+            overlay = self.compiled.added_opens.get(attempt.lit.text, "")
             if inner is not None:
+                if overlay:
+                    inner.flag("overlay", overlay)
                 self._weak_section = True
                 self._begin_call(inner)
                 return
             self._mode = SECTION
             self._bare_section = attempt.bare
             self.markup(self.pos + attempt.cur)
+            self._overlay(overlay)
             self._scan = self.pos
             return
         call: Call = attempt

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analyzer.chat import tools_from_openai
-from analyzer.runtime import Options, Parser, assemble
+from analyzer.runtime import Options, Parser, assemble, parse
 from analyzer.spec import Spec
 from analyzer.spec.overlays import apply_overlays, load_overlays
 from tests.spec.formats import TOOLS
@@ -109,3 +109,16 @@ def test_a_text_is_read_with_the_overlay(
 
     assert (content, calls) == read(laid, text)
     assert (content, calls) != read(plain, text)
+
+
+@pytest.mark.parametrize(("name", "text"), [text[:2] for text in TEXTS if text[0] != "id_only"])
+def test_the_use_of_an_overlay_is_said(name: str, text: str) -> None:
+    """A note says which overlay was used; nothing about such a text is an error."""
+    spec = apply_overlays(FIXTURES[name], OVERLAYS)
+    problems = parse(spec, text, DECLARED).problems
+
+    notes = [item for item in problems if item.kind == "overlay"]
+    assert notes
+    assert {note.severity for note in notes} == {"info"}
+    assert {note.raw for note in notes} <= {overlay.name for overlay in OVERLAYS}
+    assert [item for item in problems if item.severity == "error"] == []
