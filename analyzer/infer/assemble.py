@@ -165,6 +165,8 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
             reasoning.beside_calls or calls is None or reasoning.in_content
         )
         everywhere = everywhere or (reasoning.beside_calls and reasoning.kept == "current_turn")
+        if _empty_alone(reasoning, opened):  # a turn of text writes the tags as well, around nothing
+            everywhere, opened = True, rest_of(opened, reasoning.empty)
         segments.append(
             ReasoningSegment(
                 when="any" if everywhere else "alone" if reasoning.with_content else "beside_calls",
@@ -217,6 +219,10 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     else:
         segments += [alone, section]
     return segments, repeats or (bool(header.strip()) and header in calls.separator)
+
+
+def _empty_alone(reasoning: ReasoningFinding, opened: str) -> bool:
+    return not reasoning.with_content and bool(reasoning.empty.strip()) and opened.startswith(reasoning.empty)
 
 
 def rest_of(text: str, beginning: str) -> str:

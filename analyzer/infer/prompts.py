@@ -50,7 +50,7 @@ def narrowed(
 ) -> tuple[Frame, CallsFinding | None]:
     """T5: shorten the header to what the prompts under every setting share; the rest belongs to the segments."""
     texts = [prompt.text for prompt in prompts if prompt.text.strip()]
-    header = common_start(frame.header, *texts) if texts else frame.header
+    header = _shared_header(frame.header, texts) if texts else frame.header
     marked = not any(_goes_on_in_words(header, text) for text in texts)
     if header == frame.header or not marked or not any(is_marker(piece) for piece in lexemes(header)):
         return frame, calls
@@ -62,25 +62,22 @@ def narrowed(
     return shorter, replace(calls, before=rest + calls.before, before_text=before_text)
 
 
-def with_header(found: PromptsFinding, header: str) -> PromptsFinding:
-    """Leave out the settings that change the header itself: no one spec describes both."""
-    kept = tuple(
-        prompt
-        for prompt in found.prompts
-        if not prompt.set or prompt.after == "result" or not _changes_header(header, prompt.text)
-    )
-    names = {name for prompt in kept for name in prompt.set}
-    return PromptsFinding(kept, {name: values for name, values in found.settings.items() if name in names})
+def _shared_header(header: str, texts: Sequence[str]) -> str:
+    """Return what `header` and `texts` share, less a last marker after which they differ in a word.
+
+    `<|open|>think<|sep|>` and `<|open|>response<|sep|>` are two markers, though they begin alike.
+    """
+    shared = common_start(header, *texts)
+    if not any(_goes_on_in_words(shared, text) for text in texts):
+        return shared
+    last = lexemes(shared)[-1:]
+    return shared.removesuffix(last[0]) if last and is_marker(last[0]) else shared
 
 
 def _goes_on_in_words(header: str, prompt: str) -> bool:
     """Tell whether what follows the beginning that a prompt shares with `header` begins with anything but a marker."""
     rest = prompt[len(common_start(header, prompt)) :].lstrip()
     return bool(rest) and not is_marker(lexemes(rest)[0])
-
-
-def _changes_header(header: str, prompt: str) -> bool:
-    return bool(prompt.strip()) and not prompt.startswith(header) and _goes_on_in_words(header, prompt)
 
 
 def variable_choices(facts: TemplateFacts) -> dict[str, tuple[Scalar, ...]]:
