@@ -51,7 +51,7 @@ class Arguments:
         separator = self.rules.literal(slot.separator)
         properties = schema.get("properties")
         if not isinstance(properties, Mapping) or (not properties and schema.get("additionalProperties")):
-            return '""' if isinstance(properties, Mapping) else self._free(item, codecs, separator)
+            return self._free(item, codecs, separator)
         required: Sequence[str] = schema.get("required") or ()
         items = []
         for key, held in properties.items():

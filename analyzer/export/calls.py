@@ -46,8 +46,13 @@ class ToolCall:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The schema of its arguments."""
-        return schema_of(self.tool)
+        """The schema of its arguments; what it does not declare is no argument."""
+        schema = schema_of(self.tool)
+        return {**schema, "additionalProperties": False} if _closed(schema) else schema
+
+
+def _closed(schema: Mapping[str, Any]) -> bool:
+    return "properties" in schema and "additionalProperties" not in schema
 
 
 def tool_calls(spec: Spec, segment: CallsSegment, tools: Sequence[Tool], target: str) -> list[ToolCall]:

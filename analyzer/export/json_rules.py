@@ -42,7 +42,7 @@ def schema_types(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _of_type(rules: Rules, kind: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    if kind == "object" and schema.get("properties"):
+    if kind == "object" and (schema.get("properties") or schema.get("additionalProperties") is False):
         return rules.add("object", _object(rules, schema, root))
     if kind == "array" and isinstance(schema.get("items"), Mapping):
         return rules.add("array", _array(rules, json_value(rules, schema["items"], root)))
@@ -108,7 +108,7 @@ def _object(rules: Rules, schema: Mapping[str, Any], root: Mapping[str, Any]) ->
     required: Sequence[str] = schema.get("required") or ()
     gap = rules.add("comma", rules.sequence('","', space))
     items = []
-    for key, value in schema["properties"].items():
+    for key, value in (schema.get("properties") or {}).items():
         name = rules.literal(json.dumps(key, ensure_ascii=False))
         held = value if isinstance(value, Mapping) else {}
         pair = rules.sequence(name, space, '":"', space, json_value(rules, held, root), space)

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
-from analyzer.export import response_template, structural_tag
+from analyzer.export import gbnf, lark, response_template, structural_tag
 from analyzer.export.result import Export, Options
 from analyzer.spec.model import Spec
 
@@ -47,6 +47,20 @@ TARGETS: Final[Mapping[str, Target]] = {
             structural_tag.export,
             needs_tools=True,
             engine="xgrammar",
+        ),
+        Target(
+            gbnf.TARGET,
+            "the grammar fields of a llama-server request (llama.cpp)",
+            gbnf.export,
+            needs_tools=True,
+            engine="xgrammar",
+        ),
+        Target(
+            lark.TARGET,
+            "a grammar for llguidance",
+            lark.export,
+            needs_tools=True,
+            engine="llguidance",
         ),
     )
 }

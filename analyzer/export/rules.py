@@ -37,7 +37,15 @@ class Rules:
     # -------------------------------------------------------------------------------------------------------- expressions
 
     def literal(self, text: str) -> str:
-        """The text itself."""
+        """The text itself; for Lark in pieces, as its lexer does not go back where two literals begin alike."""
+        if self.notation == "lark" and text.strip() != text:
+            core = text.strip()
+            left = text[: len(text) - len(text.lstrip())] if core else text
+            right = text[len(text.rstrip()) :] if core else ""
+            return self.sequence(*(self._quoted(piece) for piece in (left, core, right)))
+        return self._quoted(text)
+
+    def _quoted(self, text: str) -> str:
         return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
 
     def one_of(self, characters: str, *, other: bool = False) -> str:
@@ -97,6 +105,11 @@ class Rules:
             self._bodies[name] = body()
         return self._known[key]
 
+    def terminal(self, name: str, body: str) -> str:
+        """Add a terminal of that name, for Lark, whose terminals are written in capitals."""
+        self._bodies[name] = body
+        return name
+
     def until(self, stop: str) -> str:
         """Any text up to and with the first `stop`."""
         if self.notation == "lark":
@@ -139,7 +152,7 @@ class Rules:
         }
         for name, body in self._bodies.items():
             suffix = (
-                f"[suffix={self.literal(stops[name])}]" if self.notation == "lark" and name in stops else ""
+                f"[suffix={self._quoted(stops[name])}]" if self.notation == "lark" and name in stops else ""
             )
             lines.append(f"{name}{suffix} {define} {body}")
         return "\n".join(lines) + "\n"

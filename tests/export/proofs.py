@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from analyzer.export import Export
 from analyzer.spec.model import Spec
-from tests.export.samples import TOOLS, Written, without_end, written
+from tests.export.samples import TOOLS, Written, calls_only, without_end, written
 
 EXCUSES: Final[Mapping[str, frozenset[str]]] = {
     "python_containers": frozenset({"containers"}),
@@ -67,19 +67,44 @@ def structural_tag(spec: Spec, done: Export) -> tuple[int, list[str]]:
     from tests.export.xgrammar_engine import accepts, compiled_tag  # noqa: PLC0415
 
     tag = compiled_tag(done.payload)
-    return _accepted(
-        spec, done, {item: without_end(spec, item.text) for item in written(spec)}, partial(accepts, tag)
-    )
+    texts = [(item, without_end(spec, item.text)) for item in written(spec)]
+    return _accepted(done, texts, partial(accepts, tag))
+
+
+def lark(spec: Spec, done: Export) -> tuple[int, list[str]]:
+    """How many messages llguidance accepts, and what it refuses without excuse."""
+    from tests.export.llguidance_engine import accepts  # noqa: PLC0415
+
+    texts = [(item, without_end(spec, item.text)) for item in written(spec)]
+    return _accepted(done, texts, partial(accepts, done.payload))
+
+
+def gbnf(spec: Spec, done: Export) -> tuple[int, list[str]]:
+    """How many samples' calls the grammar accepts from the trigger on, read by xgrammar's reader of GBNF."""
+    from tests.export.xgrammar_engine import accepts, compiled_grammar  # noqa: PLC0415
+
+    compiled = compiled_grammar(done.payload["grammar"])
+    items = [item for item in written(spec) if item.sample.message.tool_calls]
+    texts = [(item, calls_only(spec, item).lstrip()) for item in items]
+    return _accepted(done, texts, partial(accepts, compiled))
 
 
 def _accepted(
-    spec: Spec, done: Export, texts: Mapping[Written, str], accepts: Callable[[str], bool]
+    done: Export, texts: Sequence[tuple[Written, str]], accepts: Callable[[str], bool]
 ) -> tuple[int, list[str]]:
-    del spec
     good, bad = 0, []
-    for item, text in texts.items():
+    for item, text in texts:
         if accepts(text):
             good += 1
         elif unexcused(done, item):
             bad.append(f"{item.sample.name}: {text!r} was refused")
     return good, bad
+
+
+PROOFS: Final[Mapping[str, Callable[[Spec, Export], tuple[int, list[str]]]]] = {
+    "response-template": response_template,
+    "structural-tag": structural_tag,
+    "gbnf": gbnf,
+    "lark": lark,
+}
+"""The proof of each target."""
