@@ -33,7 +33,7 @@ def calls_rule(
     made = Arguments(rules, losses, target)
     bare = not segment.open and not exact  # then the white space in front of a call is put between the calls
     one = rules.add("call", rules.either([_call(rules, call, made, spell, bare=bare) for call in calls]))
-    first = segment.open if segment.open else min((call.begin for call in calls), key=len)
+    first = segment.open or min((call.begin for call in calls), key=len)
     space = "" if exact else _white(first)
     ahead = rules.repeat(rules.literal(space), "?") if space and white else ""
     if segment.open:

@@ -39,6 +39,12 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     payload["fields"] = {}
     if spec.reasoning:
         payload["fields"]["thinking"] = _thinking(spec)
+        if any(
+            one.open.strip() and one.open.strip() in text.open
+            for one in spec.reasoning
+            for text in spec.content
+        ):
+            losses.add("second_reasoning", "Of several blocks of reasoning in a turn the last one is kept.")
     if spec.calls is not None and options.tool_choice != "none":
         payload["fields"]["tool_calls"] = calls_field(spec, losses, TARGET)
     payload["fields"]["content"] = _content(spec, losses)

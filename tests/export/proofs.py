@@ -19,6 +19,7 @@ EXCUSES: Final[Mapping[str, frozenset[str]]] = {
     "content_opener": frozenset({"content"}),
     "content_without_opener": frozenset({"content"}),
     "headers": frozenset({"both"}),
+    "second_reasoning": frozenset({"both"}),
     "name_in_id": frozenset({"calls"}),
     "raw_closer": frozenset({"closer", "quotes"}),
 }
