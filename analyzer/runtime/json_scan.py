@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from analyzer.runtime.copying import clone
 
@@ -26,6 +26,34 @@ _OBJECT, _ARRAY = 1, 2
 _SIGN, _ZERO, _INT, _POINT, _FRACTION, _E, _E_SIGN, _EXPONENT = range(8)
 _NUMBER_END: Final = frozenset({_ZERO, _INT, _FRACTION, _EXPONENT})
 _DIGITS: Final = frozenset("0123456789")
+
+
+_Step: TypeAlias = tuple[Any, tuple[tuple[int, bool], ...]]
+_TEXT: Final = r'[^"\\\x00-\x1f]*'
+_WHITE: Final = r"[ \t\r\n]*"
+
+
+def _steps(mark: str, then: int, *, key: bool, in_key: bool) -> list[_Step | None]:
+    """What may be taken at once in each state: the rest of a string, `mark` behind it, the beginning of the next string.
+
+    An outcome is (state, is a key being read), by the last group that matched; a key is being read up to its colon.
+    """
+    behind = COLON if in_key else AFTER
+    opened = rf'{_WHITE}(?:("){_TEXT})?'
+    marked = rf"{_WHITE}(?:({mark}){opened})?"
+    steps: list[_Step | None] = [None] * BROKEN
+    on = ((then, False), (STRING, key))
+    steps[STRING] = (re.compile(rf'{_TEXT}(?:("){marked})?').match, ((STRING, in_key), (behind, in_key), *on))
+    steps[behind] = (re.compile(marked).match, ((behind, in_key), *on))
+    if not in_key:
+        steps[VALUE] = (re.compile(opened).match, ((VALUE, False), (STRING, False)))
+        steps[then] = (re.compile(opened).match, on)
+    return steps
+
+
+_IN_ARRAY: Final = _steps(",", VALUE, key=False, in_key=False)
+_IN_OBJECT: Final = _steps(",", KEY, key=True, in_key=False)
+_IN_KEY: Final = _steps(":", VALUE, key=False, in_key=True)
 
 
 def _refuse(_: str) -> None:
@@ -115,13 +143,25 @@ class JsonScanner:
         """Consume `text` from `at` on; return where the value ended, else the text's end (see `state`)."""
         size = len(text)
         out = self.out
-        if self.state == VALUE and not self._stack and size - at > _SHORTCUT:
+        stack = self._stack
+        if not stack and size - at > _SHORTCUT and self.state == VALUE:
             end = self._whole(text, at)
             if end >= 0:
                 return end
         start = at
+        state = self.state
         while at < size:
-            state = self.state
+            if stack:
+                table = _IN_ARRAY if stack[-1] == _ARRAY else _IN_KEY if self._in_key else _IN_OBJECT
+                step = table[state]
+                if step is not None:
+                    match, outcomes = step
+                    found = match(text, at)
+                    end = found.end()
+                    if end > at:
+                        at = end
+                        state, self._in_key = outcomes[found.lastindex or 0]
+                        continue
             if state == STRING:
                 found = _special(text, at)
                 if found is None:
@@ -131,124 +171,104 @@ class JsonScanner:
                 char = text[at]
                 if char == '"':
                     at += 1
-                    self.state = COLON if self._in_key else self._after()
-                    if self.state == DONE:
+                    state = COLON if self._in_key else AFTER if stack else DONE
+                    if state == DONE:
                         break
-                elif char == "\\":
-                    if at > start:
-                        out.append(text[start:at])
-                    self._held = "\\"
-                    self.state = ESCAPE
-                    at += 1
-                    start = at
-                else:
-                    if not self.lenient:
-                        self.state = BROKEN
-                        break
-                    if at > start:
-                        out.append(text[start:at])
-                    out.append(_escaped(char))
-                    self.raw_controls = True
-                    at += 1
-                    start = at
-                continue
-            if state == ESCAPE:
-                at = start = self._escape(text, at)
-                if self.state == BROKEN:
-                    break
-                continue
-            if state == NUMBER:
-                at = self._digits(text, at)
-                if self.state in {DONE, BROKEN}:
-                    break
-                continue
-            if state == WORD:
-                if text[at].isalpha():
-                    self._held += text[at]
-                    at += 1
-                    start = at
-                    if not any(word.startswith(self._held) for word in _WORDS):
-                        self.state = BROKEN
-                        break
-                    if self._held in _WORDS:
-                        out.append(self._held)
-                        self._held = ""
-                        self.state = self._after()
-                        if self.state == DONE:
-                            break
                     continue
-                self.state = BROKEN
-                break
-            at = _white(text, at).end()  # type: ignore[union-attr]
-            if at == size:
-                break
-            char = text[at]
-            if state == AFTER:
-                top = self._stack[-1]
-                if char == ",":
-                    self.state = KEY if top == _OBJECT else VALUE
-                elif char == ("}" if top == _OBJECT else "]"):
-                    self._stack.pop()
-                    self.state = self._after()
-                else:
-                    self.state = BROKEN
+                if char != "\\" and not self.lenient:
+                    state = BROKEN
                     break
-                at += 1
-                if self.state == DONE:
-                    break
-            elif state == COLON:
-                if char != ":":
-                    self.state = BROKEN
-                    break
-                self.state = VALUE
-                at += 1
-            elif char == '"':
-                self._in_key = state in {KEY, KEY_OR_END}
-                self.state = STRING
-                at += 1
-            elif state in {KEY, KEY_OR_END}:
-                if char != "}" or state == KEY:
-                    self.state = BROKEN
-                    break
-                self._stack.pop()
-                self.state = self._after()
-                at += 1
-                if self.state == DONE:
-                    break
-            elif char == "{":
-                self._stack.append(_OBJECT)
-                self.state = KEY_OR_END
-                at += 1
-            elif char == "[":
-                self._stack.append(_ARRAY)
-                self.state = FIRST
-                at += 1
-            elif char == "]" and state == FIRST:
-                self._stack.pop()
-                self.state = self._after()
-                at += 1
-                if self.state == DONE:
-                    break
-            elif char == "-" or char in _DIGITS:
-                self.state = NUMBER
-                self._number = _SIGN if char == "-" else _ZERO if char == "0" else _INT
-                at += 1
-            elif char in "tfn":
                 if at > start:
                     out.append(text[start:at])
-                self.state = WORD
-                self._held = char
                 at += 1
                 start = at
+                if char == "\\":
+                    self._held = "\\"
+                    state = ESCAPE
+                else:
+                    out.append(_escaped(char))
+                    self.raw_controls = True
+            elif state == ESCAPE:
+                self.state = state
+                at = start = self._escape(text, at)
+                state = self.state
+                if state == BROKEN:
+                    break
+            elif state == NUMBER:
+                self.state = state
+                at = self._digits(text, at)
+                state = self.state
+                if state >= DONE:
+                    break
+            elif state == WORD:
+                held = self._held + text[at]
+                if not held.isalpha():
+                    state = BROKEN
+                    break
+                at += 1
+                start = at
+                self._held = held
+                if not any(word.startswith(held) for word in _WORDS):
+                    state = BROKEN
+                    break
+                if held in _WORDS:
+                    out.append(held)
+                    self._held = ""
+                    state = AFTER if stack else DONE
+                    if state == DONE:
+                        break
             else:
-                self.state = BROKEN
-                break
-        if at > start and not (self._held and self.state != BROKEN):
+                at = _white(text, at).end()  # type: ignore[union-attr]
+                if at == size:
+                    break
+                char = text[at]
+                state = self._structure(state, char)
+                if state == BROKEN:
+                    break
+                if state == WORD:
+                    if at > start:
+                        out.append(text[start:at])
+                    self._held = char
+                    start = at + 1
+                at += 1
+                if state == DONE:
+                    break
+        self.state = state
+        if at > start and not (self._held and state != BROKEN):
             out.append(text[start:at])
         return at
 
-    def _after(self) -> int:
-        return AFTER if self._stack else DONE
+    def _structure(self, state: int, char: str) -> int:
+        """Take a character outside of strings, numbers and words; return the state behind it."""
+        stack = self._stack
+        if state == AFTER:
+            if char == ",":
+                return KEY if stack[-1] == _OBJECT else VALUE
+            if char != ("}" if stack[-1] == _OBJECT else "]"):
+                return BROKEN
+            stack.pop()
+            return AFTER if stack else DONE
+        if state == COLON:
+            self._in_key = False
+            return VALUE if char == ":" else BROKEN
+        if char == '"':
+            self._in_key = state in {KEY, KEY_OR_END}
+            return STRING
+        if (state == KEY_OR_END and char == "}") or (state == FIRST and char == "]"):
+            stack.pop()
+            return AFTER if stack else DONE
+        if state in {KEY, KEY_OR_END}:
+            return BROKEN
+        if char == "{":
+            stack.append(_OBJECT)
+            return KEY_OR_END
+        if char == "[":
+            stack.append(_ARRAY)
+            return FIRST
+        if char == "-" or char in _DIGITS:
+            self._number = _SIGN if char == "-" else _ZERO if char == "0" else _INT
+            return NUMBER
+        return WORD if char in "tfn" else BROKEN
 
     def _whole(self, text: str, at: int) -> int:
         """Take the whole value at once with the library's decoder, if it is all here."""
@@ -324,7 +344,7 @@ class JsonScanner:
             elif char in "+-" and number == _E:
                 number = _E_SIGN
             elif number in _NUMBER_END:
-                self.state = self._after()
+                self.state = AFTER if self._stack else DONE
                 return at
             else:
                 self.state = BROKEN

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from analyzer.runtime.coerce import Types, decode_text, starts_like_value
 from analyzer.runtime.copying import clone
-from analyzer.runtime.literal_scan import json_inner
+from analyzer.runtime.layouts import LITERAL
+from analyzer.runtime.literal_scan import LiteralScanner, json_inner
 from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE_CAP, Lit, Watch, white_end
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from analyzer.runtime.state import State
 
 UNDECIDED, STREAM, HOLD = range(3)
+_key = re.compile(r"[\w.-]*").match
 
 
 class RawValue:
@@ -29,9 +32,11 @@ class RawValue:
         "_names",
         "_null",
         "_pieces",
+        "_probe",
         "_scan",
         "_schema",
         "_start",
+        "_unread",
         "arguments",
         "call",
         "watch",
@@ -58,6 +63,9 @@ class RawValue:
         self._scan = 0
         self._start = -1
         self._pieces: list[str] = []
+        self._probe: LiteralScanner | None = None
+        """Follows a list or object that only separators end, to tell those inside of it."""
+        self._unread = ""
         self._lit: Lit
         self.watch: Watch
         lenient = arguments.soft
@@ -87,7 +95,7 @@ class RawValue:
     @property
     def holds(self) -> list[str] | None:
         """Where more text of a value that goes out at its end belongs, None when that is not settled."""
-        return self._pieces if self._how == HOLD and self._pieces else None
+        return self._pieces if self._how == HOLD and self._pieces and self._probe is None else None
 
     def held(self) -> str:
         """Text consumed and not reported yet."""
@@ -139,6 +147,8 @@ class RawValue:
             if status == OK:
                 return OK, end, lit.lead
             waiting = status == MORE
+        if self._in_container(parser, where):
+            return FAIL, where, ""
         after = arguments.after
         if token == after.core and after.core:
             status = self._whole_end(parser, buf, where, final)
@@ -149,7 +159,8 @@ class RawValue:
                 return OK, where, after.lead
             waiting = waiting or status == MORE
         if not lit.core and token == arguments.separator.core:
-            return OK, where, arguments.separator.lead
+            status = self._next_item(buf, where + len(token), final)
+            return status, where, arguments.separator.lead
         if token == arguments.opener.core and lit.core and not waiting:
             status = self._next_declared(parser, buf, where + len(token), final)
             if status == OK:
@@ -157,6 +168,35 @@ class RawValue:
                 return OK, where, lit.lead or arguments.opener.lead
             waiting = status == MORE
         return (MORE if waiting else FAIL), where, ""
+
+    def _in_container(self, parser: State, where: int) -> bool:
+        """True while `where` is inside a list or object: what stands there ends nothing."""
+        if self._how == STREAM or self._lit.core or (self._names is not None and "string" in self._names):
+            return False
+        if self._probe is None:
+            begin = "".join(self._pieces) + parser.buf[parser.pos : where]
+            if begin.lstrip()[:1] not in {"[", "{"}:
+                return False
+            self._probe = LiteralScanner()
+            self._unread = "".join(self._pieces)
+        self._take(parser, where)
+        return self._probe.open
+
+    def _next_item(self, buf: str, at: int, final: bool) -> int:
+        """A separator inside a value ends it only when another item begins behind it."""
+        arguments = self.arguments
+        if arguments.soft:
+            at = white_end(buf, at)
+        if arguments.opener.core:
+            return arguments.opener.match(buf, at, 0, final)[0]
+        end = _key(buf, at).end()  # type: ignore[union-attr]
+        if end - at > NAME_CAP:
+            return FAIL
+        if end == len(buf) and not final:
+            return MORE
+        if end == at or len(arguments.item) < 2 or arguments.item[1][0] != LITERAL:  # noqa: PLR2004
+            return FAIL if end == at else OK
+        return arguments.item[1][1].match(buf, end, 0, final)[0]  # type: ignore[no-any-return]
 
     def _followed(self, buf: str, at: int, final: bool, follow: Watch) -> int:
         arguments = self.arguments
@@ -220,6 +260,10 @@ class RawValue:
         else:
             self._pieces.append(text)
             parser.pos = end
+            if self._probe is not None:
+                text = self._unread + text
+                self._unread = text[self._probe.scan(text, 0) :]
+                self._probe.out.clear()
 
     def _decide(self, parser: State, text: str) -> None:
         """Say by all that is here of the value whether it goes out as a string; not by how it was cut."""

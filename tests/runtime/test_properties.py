@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from analyzer.chat import Tool
 from analyzer.runtime import STRICT, CompiledTools, Event, Options, Parser, assemble, coalesce
+from analyzer.runtime.json_scan import BROKEN, JsonScanner
 from tests.budget import examples
 from tests.runtime.checks import WEATHER, check_calls, check_spans, run, tool
 from tests.runtime.specs import SPECS, spec
@@ -164,3 +165,44 @@ def test_tools_are_shared() -> None:
     second = Parser(spec("pairs"), tools)
 
     assert first.tools is second.tools
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(max_size=6),
+        lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(max_size=4), v, max_size=4),
+        max_leaves=12,
+    ),
+    st.sampled_from([None, 1]),
+    st.data(),
+)
+@settings(deadline=None)
+def test_the_json_scanner_takes_what_json_is(value: Any, indent: int | None, data: st.DataObject) -> None:
+    """What is JSON goes through as it is, and what is not is refused, however it is cut."""
+    text = json.dumps({"v": value}, indent=indent, ensure_ascii=data.draw(st.booleans()))
+    at = data.draw(st.integers(1, len(text) - 1))
+    noise = data.draw(st.sampled_from(['"', ",", ":", "]", "}", "[", "{", "1", "t", "\\", " ", "\n"]))
+    for candidate in (text, text[:at] + noise + text[at:], text[: at - 1] + text[at:]):
+        try:
+            json.loads(candidate)
+        except ValueError:
+            valid = False
+        else:
+            valid = True
+        for size in (1, 2, 5):
+            scanner = JsonScanner(lenient=False, escapes=False)
+            out = ""
+            for start in range(0, len(candidate), size):
+                piece = candidate[start : start + size]
+                end = scanner.scan(piece, 0) if scanner.open else 0
+                out += "".join(scanner.out)
+                scanner.out.clear()
+                if end < len(piece) and piece[end:].strip():
+                    scanner.state = BROKEN
+            assert (scanner.done, size) == (valid, size), candidate
+            if valid:
+                assert out.strip() == candidate.strip()
