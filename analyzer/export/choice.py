@@ -34,8 +34,16 @@ class Choice:
     """True: at most one call."""
 
 
-def resolve(spec: Spec, tools: Sequence[Tool], options: Options, losses: Losses, target: str) -> Choice:
-    """Return what is asked for, or raise `ExportError` saying what is allowed."""
+def resolve(
+    spec: Spec,
+    tools: Sequence[Tool],
+    options: Options,
+    losses: Losses,
+    target: str,
+    *,
+    prompted: bool = False,
+) -> Choice:
+    """Return what is asked for, or raise `ExportError` saying what is allowed. `prompted`: without the format's own calls."""
     names = [tool.name for tool in tools]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -54,10 +62,10 @@ def resolve(spec: Spec, tools: Sequence[Tool], options: Options, losses: Losses,
         raise ExportError(
             f"tool choice {word!r} needs tools", target=target, hint="Give a list of tools, or choose none."
         )
-    segment = calls_of(spec, target)
+    parallel = prompted or calls_of(spec, target).parallel
     kept = tuple(tools) if word in WORDS else tuple(tool for tool in tools if tool.name == word)
-    single = word not in WORDS or not options.parallel or not segment.parallel
-    if single and not segment.parallel and options.parallel and word in WORDS:
+    single = word not in WORDS or not options.parallel or not parallel
+    if single and not parallel and options.parallel and word in WORDS:
         losses.add("one_call", "The template writes one call a turn, so the grammar allows one.")
     return Choice("auto" if word == "auto" else "forced", kept, single)
 

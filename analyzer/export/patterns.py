@@ -44,19 +44,26 @@ def optional(text: str) -> str:
     return f"{literal(text)}?" if len(text) == 1 else f"(?:{literal(text)})?"
 
 
-def until(following: str) -> str:
-    """One or more characters up to the literal that follows: a class without its first character."""
+def until(following: str, separator: str = "") -> str:
+    """One or more characters up to the literal that follows: a class without its first character, or the separator's."""
     stop = following.lstrip()[:1] or "\n"
     spelt = f"\\{stop}" if stop in "\\]^-[" else stop
-    return "[^\\s]+" if stop == "\n" else f"[^{spelt}\\n]+"
+    gap = separator.strip()[:1]
+    more = f"{gap}\\s" if gap and gap not in "\\]^-[" else ""
+    return "[^\\s]+" if stop == "\n" else f"[^{spelt}\\n{more}]+"
 
 
 def of_parts(
-    parts: Sequence[Part | ItemPart], target: str, *, after: str = "", reserved: Sequence[str] = ()
+    parts: Sequence[Part | ItemPart],
+    target: str,
+    *,
+    after: str = "",
+    reserved: Sequence[str] = (),
+    separator: str = "",
 ) -> str:
     """The pattern of literals and slots; a slot that stands again is a back-reference.
 
-    `after` is what follows the parts; no name begins with what is `reserved`.
+    `after` is what follows the parts; no name begins with what is `reserved`; no key holds the `separator` of items.
     """
     out: list[str] = []
     seen: set[str] = set()
@@ -70,7 +77,7 @@ def of_parts(
         elif isinstance(part, NameSlot) or part.slot == "key":
             ahead = alternatives([literal(text) for text in reserved]).removeprefix("(?:").removesuffix(")")
             out.append(f"(?!{ahead})" if ahead else "")
-            out.append(f"(?P<{part.slot}>{until(following)})")
+            out.append(f"(?P<{part.slot}>{until(following, separator)})")
         elif part.slot == "value":
             out.append("(?P<value>.*?)")
         elif part.slot == "index":

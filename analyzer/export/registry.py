@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
-from analyzer.export import gbnf, lark, response_template, structural_tag
+from analyzer.export import gbnf, json_schema, lark, response_template, structural_tag
 from analyzer.export.result import Export, Options
 from analyzer.spec.model import Spec
 
@@ -61,6 +61,13 @@ TARGETS: Final[Mapping[str, Target]] = {
             lark.export,
             needs_tools=True,
             engine="llguidance",
+        ),
+        Target(
+            json_schema.TARGET,
+            "the `response_format` of calls that the prompt explains (any server)",
+            json_schema.export,
+            needs_tools=True,
+            engine="jsonschema",
         ),
     )
 }

@@ -39,11 +39,8 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     payload["fields"] = {}
     if spec.reasoning:
         payload["fields"]["thinking"] = _thinking(spec)
-        if any(
-            one.open.strip() and one.open.strip() in text.open
-            for one in spec.reasoning
-            for text in spec.content
-        ):
+        edges = [edge.strip() for one in spec.reasoning for edge in (one.open, one.close) if edge.strip()]
+        if any(edge in text.open for edge in edges for text in spec.content):
             losses.add("second_reasoning", "Of several blocks of reasoning in a turn the last one is kept.")
     if spec.calls is not None and options.tool_choice != "none":
         payload["fields"]["tool_calls"] = calls_field(spec, losses, TARGET)

@@ -69,17 +69,14 @@ def _framed(spec: Spec, segment: CallsSegment, call: Call, losses: Losses, targe
         )
     else:
         ends = [section_close, segment.end.literal if segment.end else "", *spec.grammar.stops]
+        separators = [literal(segment.separator)] if segment.separator.strip() else []
         following = [f"(?={literal(call.next)})"] if call.next else []
         if own.startswith("(?="):  # a bare object: the next one ends it, not its own beginning
-            following = [rf"(?<=\}}){optional(_white(segment.separator))}{own}"]
-        separators = [literal(segment.separator)] if segment.separator.strip() else []
-        found = alternatives(
-            [*separators, *following, *[literal(end.strip()) for end in ends if end.strip()]]
-        )
-        if found:
-            field["close_pattern"] = (
-                found.removeprefix("(?:").removesuffix(")") if found[:3] == "(?:" else found
-            )
+            following = [rf"(?<=\}}){_marker(segment.separator)}{own}"]
+            separators = []
+        closers = [*separators, *following, *[literal(end.strip()) for end in ends if end.strip()]]
+        if closers:
+            field["close_pattern"] = "|".join(dict.fromkeys(closers))
             losses.add("closer_in_value", "An argument that holds what begins the next call ends the call.")
     return {**field, **call.body}
 
@@ -292,15 +289,19 @@ def _items(slot: ArgumentsSlot, losses: Losses, target: str) -> dict[str, Any]:
         cdata = codecs.string
         opens, closes = (literal(getattr(cdata, edge)) for edge in ("open", "close"))
         body = f"(?:{opens})?(?P<value>.*?)(?:{closes})?"
-        pattern = of_parts(item, target).replace("(?P<value>.*?)", body)
+        pattern = of_parts(item, target, separator=slot.separator).replace("(?P<value>.*?)", body)
     else:
-        pattern = of_parts(item, target)
+        pattern = of_parts(item, target, separator=slot.separator)
     arguments["tag_pattern"] = pattern
     if kinds["string"] == "json":
         arguments["value_parser"] = {"name": "json"}
     elif any(kind == "json" for kind in kinds.values()):
         losses.add(
             "types", "Arguments are text unless the reader is given the tools, whose schemas say the types."
+        )
+    if kinds["string"] == "raw" and item[-1].strip()[:1] in ("'", '"'):
+        losses.add(
+            "quotes", "A text with quotes is cut off at the first one: the format does not escape them."
         )
     if kinds["string"] == "escaped":
         losses.add("escapes", "Escaped characters in texts stay escaped.")

@@ -16,7 +16,7 @@ EXCUSES: Final[Mapping[str, frozenset[str]]] = {
     "python_words": frozenset({"null", "booleans"}),
     "quotes": frozenset({"quotes"}),
     "escapes": frozenset({"quotes"}),
-    "content_opener": frozenset({"content"}),
+    "content_opener": frozenset({"content", "calls"}),
     "content_without_opener": frozenset({"content"}),
     "headers": frozenset({"both"}),
     "second_reasoning": frozenset({"both"}),
