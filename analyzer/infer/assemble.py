@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.infer.calls import CallsFinding
+from analyzer.infer.calls import CallsFinding, rest_of
 from analyzer.infer.prompts import PromptsFinding
 from analyzer.infer.reasoning_fields import ReasoningFinding
 from analyzer.infer.slots import join_id
@@ -214,20 +214,37 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
             for segment in segments
             if segment.kind == "reasoning" and reasoning is not None and reasoning.behind_calls
         ]
-        last = ContentSegment(when="beside_calls", close=call_lead, empty=call_lead, end=call_end)
-        segments += [alone, section.model_copy(update={"close": calls.section_close}), *behind, last]
+        section, last, more = _text_behind(
+            calls,
+            section,
+            header,
+            ContentSegment(when="beside_calls", close=call_lead, empty=call_lead, end=call_end),
+        )
+        repeats = repeats or more
+        segments += [alone, section, *behind, last]
     else:
         segments += [alone, section]
     return segments, repeats or (bool(header.strip()) and header in calls.separator)
 
 
+def _text_behind(
+    calls: CallsFinding, section: CallsSegment, header: str, last: ContentSegment
+) -> tuple[CallsSegment, ContentSegment, bool]:
+    """Cut what stands between the calls and a text behind them: a further message's header, or what opens the text."""
+    section = section.model_copy(update={"close": calls.section_close})
+    lead, message_end, opened = split_message(calls.after_calls, header)
+    if message_end is not None:
+        text_lead, end = end_of(calls.after_text)
+        last = ContentSegment(when="beside_calls", open=opened, close=text_lead, end=end)
+        closed = {"close": calls.section_close + lead, "end": message_end}
+        return section.model_copy(update=closed), last, True
+    if calls.after_calls and calls.after_text == calls.tail:
+        return section, last.model_copy(update={"open": calls.after_calls}), False
+    return section, last, False
+
+
 def _empty_alone(reasoning: ReasoningFinding, opened: str) -> bool:
     return not reasoning.with_content and bool(reasoning.empty.strip()) and opened.startswith(reasoning.empty)
-
-
-def rest_of(text: str, beginning: str) -> str:
-    """Return `text` without `beginning`, "" when it does not begin so."""
-    return text[len(beginning) :] if text.startswith(beginning) else ""
 
 
 def split_message(close: str, header: str) -> tuple[str, End | None, str]:

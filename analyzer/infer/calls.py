@@ -16,7 +16,7 @@ from analyzer.infer.items import ItemsCut
 from analyzer.infer.locate import (
     json_bodies,
 )
-from analyzer.infer.turn import Frame, Regions
+from analyzer.infer.turn import Frame, Regions, behind_header
 from analyzer.observe.alignment import Cut, align
 from analyzer.observe.lexemes import common_prefix, common_suffix, is_marker, lexemes
 from analyzer.observe.session import Session
@@ -49,6 +49,10 @@ class CallsFinding:
     """What follows the calls section in a last turn."""
     content_position: str
     """`before`, `after` or `lost`."""
+    after_calls: str = ""
+    """Between the calls section and a text that stands behind it."""
+    after_text: str = ""
+    """What follows a text that stands behind the calls section."""
     name: tuple[str, ...] | str = ()
     arguments: tuple[str, ...] = ()
     arguments_codec: str = "json"
@@ -89,7 +93,7 @@ def _frame_calls(
     bodies = body.two or body.one
     text, spans = bodies.text, bodies.spans
     before, after = text[: spans[0][0]], text[spans[-1][1] :].partition(session.needles.results[0])[0]
-    before = before.removeprefix(frame.header)
+    before = behind_header(before, frame.header)
     content_in_shape = session.shape.empty_content == "text"
     empties = frame.before_content if before.startswith(frame.before_content) and not content_in_shape else ""
     before = before[len(empties) :]
@@ -100,8 +104,9 @@ def _frame_calls(
         and before.rstrip().endswith("[")
         and after.lstrip().startswith("]")
     )
-    beside, position, before_text = _beside(session, seen, regions, details)
-    before_text = before_text.removeprefix(frame.header)
+    text_beside = _beside(session, seen, regions, details)
+    beside = text_beside.lead
+    before_text = behind_header(text_beside.before, frame.header)
     if array:
         assert between is not None  # noqa: S101
         cut = Cut(before, "", "", between, after)
@@ -132,32 +137,51 @@ def _frame_calls(
         before_text=before_text,
         before=empties + more,
         tail=tail,
-        content_position=position,
+        content_position=text_beside.position,
+        after_calls=rest_of(text_beside.behind, cut.close + close),
+        after_text=text_beside.rest,
         ambiguous=cut.ambiguous,
         **details,  # type: ignore[arg-type]
     )
 
 
-def _beside(
-    session: Session, seen: Variants, regions: Regions, details: dict[str, object]
-) -> tuple[str | None, str, str]:
-    """C5: return the text between content and the first body of a turn that has both, where the content stands, and what is before it."""
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """Where the content of a turn of text and calls stands."""
+
+    position: str
+    lead: str | None = None
+    """Between the content and the first body, None unless the content stands before it."""
+    before: str = ""
+    behind: str = ""
+    """Between the body and a content that stands behind it."""
+    rest: str = ""
+    """What follows a content that stands behind the body."""
+
+
+def _beside(session: Session, seen: Variants, regions: Regions, details: dict[str, object]) -> _Beside:
+    """C5: find the content in a turn that has text and calls."""
     region = regions.cut(seen["c1a2+t"])
     content = session.needles.content
     if region is None or content not in region:
-        return None, "lost", ""
+        return _Beside("lost")
     at = region.find(content)
     if details["kind"] == "json":
         bodies = json_bodies(region, 0, session.needles.calls[:1], 2)
-        start = bodies[0].start if bodies else None
+        span = (bodies[0].start, bodies[0].end) if bodies else None
     else:
         found = slotted(region, session.needles.calls[:1], details["items"])  # type: ignore[arg-type]
-        start = found[0].start if found else None
-    if start is None:
-        return None, "lost", ""
-    if at > start:
-        return None, "after", ""
-    return region[at + len(content) : start], "before", region[:at]
+        span = (found[0].start, found[0].end) if found else None
+    if span is None:
+        return _Beside("lost")
+    if at > span[0]:
+        return _Beside("after", behind=region[span[1] : at], rest=region[at + len(content) :])
+    return _Beside("before", lead=region[at + len(content) : span[0]], before=region[:at])
+
+
+def rest_of(text: str, beginning: str) -> str:
+    """Return `text` without `beginning`, "" when it does not begin so."""
+    return text[len(beginning) :] if text.startswith(beginning) else ""
 
 
 def _section_open(

@@ -101,7 +101,7 @@ def _see(session: Session) -> _CallsSeen | None:
     base = seen["base"]
     if base is None:
         return None
-    regions = Regions(session, base)
+    regions = Regions(session, base, seen["t"])
     framed = frame(session, seen, regions)
     return _CallsSeen(session, seen, regions, framed, find_calls(session, seen, regions, framed))
 
@@ -114,7 +114,7 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
         regions, framed = chosen.regions, chosen.frame
     else:
         seen = observe(plain, tuple(name for name in (*BASIC, "t+u+p") if name in TEXT_ONLY))
-        regions = Regions(plain, seen["base"] or "")
+        regions = Regions(plain, seen["base"] or "", seen["t"])
         framed = frame(plain, seen, regions)
     calls_session = chosen.session if chosen is not None else None
     prompts = find_prompts(plain, calls_session, facts)

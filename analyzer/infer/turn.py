@@ -37,10 +37,21 @@ class Frame:
 class Regions:
     """Cuts renders to what follows the last user message of the head."""
 
-    def __init__(self, session: Session, base: str) -> None:
+    def __init__(self, session: Session, base: str, text: str | None = None) -> None:
+        """`base` ends with the user's message; `text` goes on with a turn of text, which may not have all that `base` ends with."""
         self._user = session.needles.user
-        at = base.rfind(self._user)
-        self.user_end = base[at + len(self._user) :] if at >= 0 else ""
+        self.base_end = self._rest(base)
+        self.user_end = self.base_end
+        followed = self._rest(text or "")
+        shared = common_start(self.base_end, followed)
+        if followed and any(map(is_marker, lexemes(shared))):
+            self.user_end = (
+                shared  # a prompt that stands behind every conversation goes on otherwise than the turn
+            )
+
+    def _rest(self, text: str) -> str:
+        at = text.rfind(self._user)
+        return text[at + len(self._user) :] if at >= 0 else ""
 
     def cut(self, text: str | None) -> str | None:
         """Return the text after the user's turn, None when there is no render or no user text in it."""
@@ -82,8 +93,10 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
     header = common_start(*([prompt] if prompt.strip() else []), *starts) if starts else prompt
     if prompt.strip() and starts and not header.strip():  # the prompt and the history disagree
         header = common_start(prompt.lstrip(), *starts) or common_start(*starts)
+    if prompt.strip() and starts and not header.strip():  # white space before it differs from turn to turn
+        header = common_start(prompt.lstrip(), *(start.lstrip() for start in starts))
     header = _without_dangling(header) if header.strip() else ""
-    header = header or _always_opened(prompt, tail, end, regions.user_end)
+    header = header or _always_opened(prompt, tail, end, regions)
     opened = [piece for piece in lexemes(prompt[len(header) :]) if is_marker(piece)]
     if (
         before == prompt and before_mid == header and len(opened) == 1
@@ -94,10 +107,18 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
         user_header=user_header[len(end) :] if end and user_header.startswith(end) else user_header,
         prompt=prompt,
         header=header,
-        before_content=before.removeprefix(header),
+        before_content=behind_header(before, header),
         tail=tail,
         end=end,
     )
+
+
+def behind_header(text: str, header: str) -> str:
+    """Return `text` without the header it begins with; white space before a header that begins with none is left out too."""
+    if text.startswith(header):
+        return text[len(header) :]
+    bare = text.lstrip()
+    return bare[len(header) :] if header.strip() and bare.startswith(header) else text
 
 
 def _from_turn_start(header: str, lead: str) -> str:
@@ -106,10 +127,16 @@ def _from_turn_start(header: str, lead: str) -> str:
     return header[header.rfind(first) :] if first else header
 
 
-def _always_opened(prompt: str, tail: str, end: str, user_end: str) -> str:
+def _always_opened(prompt: str, tail: str, end: str, regions: Regions) -> str:
     """Return the header that a template opens behind every conversation, whether a generation prompt is asked for or not."""
     always = tail[len(end) :] if end.strip() and tail.startswith(end) else ""
-    return always if always.strip() and not prompt and user_end.endswith(always) else ""
+    more = regions.base_end[len(regions.user_end) :]
+    if prompt:
+        return ""
+    if always.strip():
+        return always.removesuffix(more) if regions.base_end.endswith(always) else ""
+    marks = [piece for piece in lexemes(regions.user_end) if is_marker(piece)]
+    return regions.user_end if more and len(marks) == 1 else ""
 
 
 def added(without: str, with_prompt: str | None) -> str:

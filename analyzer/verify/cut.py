@@ -124,7 +124,9 @@ def _start_in_history(header: str, before: Before, rendered: str) -> int | None:
         return common + len(header)
     if common == len(known):
         return None
-    at = rendered.rfind(header, max(0, common - len(header)), common + len(header))
+    said = known.rfind(before.last) if before.last else -1
+    behind = said + len(before.last) if said >= 0 else common - len(header)  # both may go on alike behind the header
+    at = rendered.rfind(header, max(0, behind), common + len(header))
     return None if at < 0 else at + len(header)
 
 
@@ -168,11 +170,14 @@ def is_always_there(cut: Cut, before: Before, rest: str) -> bool:
 
 
 def opens_next(spec: Spec, before: Before, rest: str) -> bool:
-    """Whether a text is the header of a turn that the template opens behind every conversation, asked for or not."""
+    """Whether a text is the header of a turn that the template opens behind every conversation, asked for or not.
+
+    What the prompt goes on with, such as reasoning that it opens, stands behind the header.
+    """
     header = spec.turn.header.strip()
     bare = before.bare or ""
-    always = bare == before.prompt and bare.rstrip().endswith(header)
-    return bool(header) and always and rest.strip() == header
+    always = bare == before.prompt and bare.rstrip().endswith(rest.strip())
+    return bool(header) and always and rest.strip().startswith(header)
 
 
 def at_first_end(cut: Cut, ends: Sequence[str], needles: Sequence[str]) -> Cut | None:

@@ -14,6 +14,7 @@ from analyzer.verify.compare import Difference
 from analyzer.verify.cut import Cut, at_first_end, cut_turn, end_literals
 from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Stage, Traveller, Trip, needles_of_reply
+from analyzer.verify.writer import applicable
 
 
 @dataclass(slots=True)
@@ -77,6 +78,7 @@ def _check(spec: Spec, traveller: Traveller, trip: Trip, text: str, found: Middl
     if cut.text.startswith(written):
         stop = len(written)
         if ends and not written.endswith(ends):
+            stop += _closer_length(spec, trip, cut.text, stop)
             if not cut.text.startswith(ends[0], stop):
                 seen = cut.text[stop : stop + 40]
                 found.failures.append(
@@ -88,6 +90,13 @@ def _check(spec: Spec, traveller: Traveller, trip: Trip, text: str, found: Middl
         _look_behind(trip, cut.text[stop:], found)
         return
     _check_otherwise(spec, traveller, trip, cut, ends, found)
+
+
+def _closer_length(spec: Spec, trip: Trip, text: str, start: int) -> int:
+    """How much of a text is what closes the turn's last segment, which a last turn lacks as it lacks its end."""
+    segments = applicable(spec, trip.adapted.truth)
+    close = segments[-1][1].close if segments else ""
+    return len(close) if text.startswith(close, start) else 0
 
 
 def _check_otherwise(

@@ -85,8 +85,9 @@ def _from_header(spec: Spec, trip: Trip, cut: Cut) -> str:
     if prompt is None:
         at = cut.before.rfind(header)
         return (cut.before[at:] if header and at >= 0 else header) + cut.text
-    if header and not prompt and cut.before.endswith(header):
-        return header + cut.text  # the template opens a turn behind every conversation
+    opened = cut.before[cut.before.rfind(header) :] if header and header in cut.before else ""
+    if opened and not prompt and (not trip.before.last or trip.before.last not in opened):
+        return opened + cut.text  # the template opens a turn behind every conversation
     if header and header in prompt:
         return prompt[prompt.rindex(header) :] + cut.text
     if prompt and (not header or header.startswith(prompt)):
