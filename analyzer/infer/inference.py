@@ -10,7 +10,7 @@ from analyzer.infer.calls import CallsFinding, find_calls
 from analyzer.infer.described import with_described_calls
 from analyzer.infer.evidence import evidence_of
 from analyzer.infer.fit import Fit, fit, id_form
-from analyzer.infer.prompts import find_prompts, narrowed
+from analyzer.infer.prompts import find_prompts, narrowed, with_header
 from analyzer.infer.reasoning import find_reasoning
 from analyzer.infer.results import find_results
 from analyzer.infer.turn import Frame, Regions, frame
@@ -119,6 +119,7 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
     calls_session = chosen.session if chosen is not None else None
     prompts = find_prompts(plain, calls_session, facts)
     framed, calls = narrowed(framed, calls, prompts.prompts)
+    prompts = with_header(prompts, framed.header)
     texts = chosen.seen if chosen is not None else None
     reasoning = find_reasoning(plain, calls_session, facts, regions, framed, calls, prompts.prompts, texts)
     results = None

@@ -62,6 +62,20 @@ def narrowed(
     return shorter, replace(calls, before=rest + calls.before, before_text=before_text)
 
 
+def with_header(found: PromptsFinding, header: str) -> PromptsFinding:
+    """Leave out the settings that change the header itself: no one spec describes both."""
+    kept = tuple(
+        prompt
+        for prompt in found.prompts
+        if not prompt.set
+        or prompt.after == "result"
+        or not prompt.text.strip()
+        or header.strip() in prompt.text
+    )
+    names = {name for prompt in kept for name in prompt.set}
+    return PromptsFinding(kept, {name: values for name, values in found.settings.items() if name in names})
+
+
 def _shared_header(header: str, texts: Sequence[str]) -> str:
     """Return what `header` and `texts` share, less a last marker after which they differ in a word.
 
