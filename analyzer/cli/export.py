@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     "--tool-choice", default="auto", show_default=True, help="auto, none, required, or a tool's name."
 )
 @click.option("--no-parallel", is_flag=True, help="At most one call a turn.")
+@click.option(
+    "--tokenizer", metavar="FOLDER", help="Where tokenizer.json tells which markers are special tokens."
+)
 @click.option("--legacy", is_flag=True, help="The older form of a target that has two.")
 @click.option("--exclude-closers", is_flag=True, help="JSON strings may not hold the call's closer.")
 @click.option("--strict", is_flag=True, help="Something that the target cannot say is an error.")
@@ -36,6 +39,7 @@ def command(
     tools: str | None,
     tool_choice: str,
     no_parallel: bool,
+    tokenizer: str | None,
     legacy: bool,
     exclude_closers: bool,
     strict: bool,
@@ -64,7 +68,13 @@ def command(
         raise click.UsageError(
             "--into is for --to response-template, and needs -o: the file itself is not changed."
         )
-    options = Options(tool_choice, not no_parallel, legacy=legacy, exclude_closers=exclude_closers)
+    options = Options(
+        tool_choice,
+        not no_parallel,
+        _special_tokens(tokenizer) if tokenizer is not None else {},
+        legacy=legacy,
+        exclude_closers=exclude_closers,
+    )
     done = export(target, load_spec(spec), read_tools(tools) or (), options)
     for loss in done.losses:
         click.echo(f"analyzer: {target}: {visible(loss.text)}", err=True)
@@ -80,6 +90,16 @@ def command(
     else:
         write_file(Path(output), text)
     return 0
+
+
+def _special_tokens(folder: str) -> dict[str, int]:
+    """The special tokens of a tokenizer.json and their ids."""
+    source = str(Path(folder) / "tokenizer.json")
+    data = read_json(source, "a tokenizer.json")
+    added = data.get("added_tokens") if isinstance(data, dict) else None
+    if not isinstance(added, list):
+        raise click.UsageError(f"{source}: this is no tokenizer.json: it has no added_tokens.")
+    return {token["content"]: token["id"] for token in added if token.get("special")}
 
 
 def _text(done: Export) -> str:

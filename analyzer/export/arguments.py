@@ -63,7 +63,7 @@ class Arguments:
 
     def _free(self, item: Sequence[ItemPart], codecs: Codecs, separator: str) -> str:
         """Items of any keys: nothing is known of the arguments."""
-        one = self.rules.add("any-arg", self._item(item, codecs, None, {}))
+        one = self.rules.shared("any-arg", lambda: self._item(item, codecs, None, {}))
         more = self.rules.repeat(self.rules.sequence(separator, one), "*")
         return self.rules.repeat(self.rules.sequence(one, more), "?")
 
@@ -107,7 +107,7 @@ class Arguments:
             else:
                 following = item[number + 1] if number + 1 < len(item) else ""
                 closer = following if isinstance(following, str) else ""
-                out.append(self._value(codecs, schema, kinds, closer))
+                out.append(self._value(item, codecs, schema, kinds, closer))
                 closed = bool(closer)
         return self.rules.sequence(*out)
 
@@ -118,9 +118,16 @@ class Arguments:
 
     # ------------------------------------------------------------------------------------------------------------- values
 
-    def _value(self, codecs: Codecs, schema: Mapping[str, Any], kinds: Sequence[str], closer: str) -> str:
+    def _value(
+        self,
+        item: Sequence[ItemPart],
+        codecs: Codecs,
+        schema: Mapping[str, Any],
+        kinds: Sequence[str],
+        closer: str,
+    ) -> str:
         """A value and the literal that closes it."""
-        end = self.rules.literal(closer)
+        rules, end = self.rules, self.rules.literal(closer)
         enum = schema.get("enum") if isinstance(schema.get("enum"), list) else None
         if "const" in schema:
             enum = [schema["const"]]
@@ -133,6 +140,12 @@ class Arguments:
                 found.append(self.rules.sequence(self.rules.either(map(self.rules.literal, words)), end))
             elif kind == "string":
                 found.append(self._text(codec, closer))
+            elif codec.kind == "nested":
+                self.losses.add(
+                    "unchecked_containers", "Lists and objects are not held against their schemas."
+                )
+                items = rules.repeat(rules.shared("any-arg", lambda: self._item(item, codecs, None, {})), "*")
+                found.append(rules.sequence(items, end))
             else:
                 found.append(self.rules.sequence(self._typed(codec, kind, schema), end))
         return self.rules.either(found)

@@ -76,3 +76,17 @@ def test_a_wrong_choice_says_what_is_allowed(tools: Path) -> None:
 def test_list_names_all_targets() -> None:
     """With what loads each."""
     assert "response-template" in run("export", "-", "--to", "list").stdout
+
+
+def test_special_tokens_of_a_tokenizer(tmp_path: Path, tools: Path) -> None:
+    """Become ids in Lark; ordinary added tokens stay text."""
+    added = [
+        {"content": "<tool_call>", "id": 7, "special": True},
+        {"content": "</tool_call>", "id": 8, "special": False},
+    ]
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"added_tokens": added}))
+
+    grammar = run("export", SPEC, "--to", "lark", "--tools", tools, "--tokenizer", tmp_path).stdout
+
+    assert "<[7]>" in grammar
+    assert "</tool_call>" in grammar

@@ -22,7 +22,7 @@ NOT_EXPRESSIBLE = {
     "nested_value_tags": "nested items",
     "recipient_line": "opens the first call",
 }
-SAMPLE = CORPUS[::12]
+SAMPLE = CORPUS[::24]
 
 
 def own(name: str) -> Path:

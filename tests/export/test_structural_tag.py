@@ -153,7 +153,6 @@ def test_the_legacy_form() -> None:
     [
         ("json_tag_per_call", Options("required", legacy=True), "cannot force"),
         ("tagged_raw_values", Options(legacy=True), "JSON only"),
-        ("nested_value_tags", Options(), "no grammar yet"),
         ("no_tools", Options(), "no calls"),
     ],
 )
