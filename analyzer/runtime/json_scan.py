@@ -16,10 +16,8 @@ from analyzer.runtime.copying import clone
 VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, ESCAPE, NUMBER, WORD, DONE, BROKEN = range(12)
 
 _special = re.compile(r'["\\\x00-\x1f]').search
-_plain = re.compile(r'[^"\\\x00-\x1f]*').match
 _hex4 = re.compile(r"[0-9a-fA-F]{0,4}").match
 _white = re.compile(r"[ \t\r\n]*").match
-_simple_pair = re.compile(r'[ \t\r\n]*"[^"\\\x00-\x1f]*"').match
 _WORDS: Final = ("true", "false", "null")
 _OBJECT, _ARRAY = 1, 2
 # number states: after the sign, after a leading zero, in digits, after the point, in the fraction, after e, after its sign, exponent
@@ -56,11 +54,12 @@ _IN_OBJECT: Final = _steps(",", KEY, key=True, in_key=False)
 _IN_KEY: Final = _steps(":", VALUE, key=False, in_key=True)
 
 
-def _refuse(_: str) -> None:
+def refuse(_: str) -> None:
+    """Refuse `NaN` and `Infinity`."""
     raise ValueError
 
 
-_decoder = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=_refuse)
+_decoder = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=refuse)
 _UNICODE: Final = len("\\u0000")
 _SHORTCUT: Final = 200
 

@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from analyzer.runtime.copying import clone
+from analyzer.runtime.json_scan import refuse
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
-from analyzer.runtime.words import WORDS, read_escape, word_to_json
+from analyzer.runtime.words import JSON_WORDS, WORDS, read_escape, word_to_json
 
 try:
     from _json import encode_basestring as _encode
@@ -27,16 +28,23 @@ Follow = Callable[[str, int, bool], int]
 
 _word = re.compile(r"[^\s,:\[\](){}\"']+").match
 _key = re.compile(r"[^\s,:\[\](){}\"'<>|]+").match
-_JSON_WORDS: Final = frozenset({"true", "false", "null"})
 _CLOSERS: Final = {"{": "}", "[": "]", "(": ")"}
 _string_special = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote in "'\""}
 _WORD_CAP: Final = 4096
+_WHITE: Final = r"[ \t\r\n]*"
+_NEXT: Final = rf"""(?:(,){_WHITE}(?:(['"])([^'"\\\x00-\x1f]+))?)?"""
+_after_run = re.compile(rf"()(){_WHITE}{_NEXT}").match
+_first_run = re.compile(rf"""()()(){_WHITE}(['"])([^'"\\\x00-\x1f]+)""").match
+_string_run = {
+    quote: re.compile(rf"""([^{quote}"\\\x00-\x1f]*)(?:({quote}){_WHITE}{_NEXT})?""").match for quote in "'\""
+}
+"""In a list: the rest of a string, its quote, a comma, and the next string's beginning, which shows that its quote is no triple one."""
 
 
 @lru_cache(maxsize=64)
 def _hot(quote: str) -> Any:
     """What ends plain text in a string: the quote's first character, and what JSON would have to escape."""
-    return re.compile(f'[{re.escape(quote)}"\\\\\x00-\x1f]').search
+    return re.compile(f'[{re.escape(quote[0])}"\\\\\x00-\x1f]').search
 
 
 def json_inner(text: str) -> str:
@@ -115,7 +123,7 @@ class LiteralScanner:
     @property
     def hot(self) -> Any:
         """Inside a string: finds a character that needs a look; None elsewhere."""
-        return _hot(self._quote[0]) if self.state == STRING else None
+        return _hot(self._quote) if self.state == STRING else None
 
     def finish(self) -> bool:
         """Say that no more text follows; return whether the value is whole."""
@@ -125,6 +133,10 @@ class LiteralScanner:
         """Consume what can be decided of `text` from `at` on; return where it stopped (see `state`)."""
         size = len(text)
         while self.state < DONE:
+            if self._stack and self._stack[-1] == "]" and not self.quote:
+                at = self._run(text, at)
+                if at == size:
+                    return at
             if self.state == STRING:
                 before = at
                 at = self._string(text, at, final)
@@ -181,6 +193,38 @@ class LiteralScanner:
                         return at
                     at = done
         return at
+
+    def _run(self, text: str, at: int) -> int:
+        """Take in one step what is plain inside a list of strings; return where it ends."""
+        state = self.state
+        if state == STRING:
+            match = _string_run.get(self._quote)
+        else:
+            match = _after_run if state == AFTER else _first_run if state == FIRST else None
+        found = None if match is None else match(text, at)
+        if found is None:
+            return at
+        end = found.end()
+        if end == at:
+            return at
+        rest, closed, comma, opened, begun = found.groups()
+        piece = rest
+        if closed:
+            piece += '"'
+            self.state = AFTER
+        if comma:
+            self.state = FIRST
+            self._comma = True
+        if opened:
+            piece += f', "{begun}' if self._comma else f'"{begun}'
+            self._comma = False
+            self._in_key = False
+            self._escapes = True
+            self._quote = opened
+            self.state = STRING
+        if piece:
+            self.out.append(piece)
+        return end
 
     def _append(self, piece: str) -> None:
         if self._comma:
@@ -334,7 +378,7 @@ class LiteralScanner:
                 return at
             value = json_inner(word).join('""')
             self.foreign_used = True
-        elif word in WORDS and word not in _JSON_WORDS:
+        elif word in WORDS and word not in JSON_WORDS:
             self.python_used = True
         self._append(value)
         self.state = COLON if self._in_key else (AFTER if self._stack else DONE)
@@ -344,7 +388,7 @@ class LiteralScanner:
 def to_json(text: str, *, bare: bool = False) -> tuple[str, bool] | None:
     """Return a whole value in Python or JSON notation as (JSON text, was it Python's), None when it is none."""
     try:
-        json.loads(text, parse_constant=_refuse)
+        json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError):
         pass
     else:
@@ -354,7 +398,3 @@ def to_json(text: str, *, bare: bool = False) -> tuple[str, bool] | None:
     if scanner.state != DONE or white_end(text, end) != len(text):
         return None
     return "".join(scanner.out), True
-
-
-def _refuse(_: str) -> None:
-    raise ValueError

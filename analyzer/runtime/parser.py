@@ -93,20 +93,22 @@ class Parser(TopState):
             return []
         scanner = self._direct
         if scanner is not None:
-            size = len(text)
             end = scanner.scan(text, 0)
             self.scanned += end
             out = scanner.out
             piece = out[0] if len(out) == 1 else "".join(out)
             out.clear()
             start = self.base
-            event = _new(ArgumentsDelta, (self._index, piece, start, start + end))
-            if self._record is not None:
-                self._record.write(text if end == size else text[:end])
             self.base = start + end
-            if end == size and scanner.open:
+            event = _new(ArgumentsDelta, (self._index, piece, start, start + end))
+            record = self._record
+            if end == len(text) and scanner.open:
+                if record is not None:
+                    record.write(text)
                 self._plain = scanner.hot
                 return [event]
+            if record is not None:
+                record.write(text[:end])
             self._sink.append(event)
             text = text[end:]
         self.buf = self.buf + text if self.buf else text

@@ -16,6 +16,7 @@ WORDS: Final = {
     "None": "null",
 }
 """Words that are values, in JSON's spelling."""
+JSON_WORDS: Final = frozenset({"true", "false", "null"})
 _ESCAPES: Final = {
     "n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "0": "\0",
     "\\": "\\", "'": "'", '"': '"', "/": "/", "\n": "",
