@@ -121,7 +121,7 @@ def _merged(parts: Sequence[Concrete]) -> tuple[Concrete, ...]:
     return (*out, "") if not isinstance(out[-1], str) else tuple(out)
 
 
-def trigger_of(spec: Spec, segment: CallsSegment, calls: Sequence[ToolCall]) -> list[str]:
+def trigger_of(spec: Spec, segment: CallsSegment, calls: Sequence[ToolCall], losses: Losses) -> list[str]:
     """What a call is known by: the shortest literals that begin the section or every call."""
     begins = [segment.open.lstrip()] if segment.open.strip() else [call.begin.lstrip() for call in calls]
     others = [one for one in spec.turn.segments if one.kind != "calls"]
@@ -137,6 +137,11 @@ def trigger_of(spec: Spec, segment: CallsSegment, calls: Sequence[ToolCall]) -> 
         trigger = head.lstrip()
         if not any(trigger in text for text in texts):
             return [trigger]
+    if not segment.open.strip():
+        losses.add(
+            "unknown_names",
+            "Calls are known by their tools' names only: a call of an unknown tool is free text.",
+        )
     return list(dict.fromkeys(begins))
 
 

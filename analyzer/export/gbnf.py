@@ -40,7 +40,7 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     rules = Rules()
     lazy = choice.mode == "auto"
     root = calls_rule(rules, segment, calls, losses, TARGET, single=choice.single, white=not lazy)
-    triggers = trigger_of(spec, segment, calls)
+    triggers = trigger_of(spec, segment, calls, losses)
     fields["grammar"] = rules.text(root)
     if lazy:
         losses.add(

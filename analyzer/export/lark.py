@@ -38,7 +38,7 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     if choice.mode == "forced":
         root = calls_rule(rules, segment, calls, losses, TARGET, single=choice.single, literal=spell)
         return Export(rules.text(root), losses.all())
-    triggers = trigger_of(spec, segment, calls)
+    triggers = trigger_of(spec, segment, calls, losses)
     units = []
     for trigger in triggers:
         rest = calls_rule(

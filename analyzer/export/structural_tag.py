@@ -41,7 +41,7 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     key_order(calls, losses)
     if len(segment.layouts) > 1 or spec.overlays:
         losses.add("one_spelling", "Further spellings of calls are not accepted after a trigger.")
-    triggers = trigger_of(spec, segment, calls)
+    triggers = trigger_of(spec, segment, calls, losses)
     if options.legacy:
         return Export(_legacy(segment, calls, choice, triggers, losses), losses.all())
     tags = [_tag(call, options, losses) for call in calls]

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from analyzer.chat import Message, ToolCall
 from analyzer.errors import ExportError
 from analyzer.export import Options, export
 from analyzer.spec.document import load_spec
+from analyzer.verify.writer import write_turn
 from tests.export.proofs import structural_tag
-from tests.export.samples import CORPUS, OWN, ROOT, TOOLS, calls_only, written
+from tests.export.samples import CORPUS, OWN, ROOT, TOOLS, calls_only, without_end, written
 
 TARGET = "structural-tag"
 MISSING = "xgrammar is not installed: the structural tag is not checked"
@@ -101,6 +103,32 @@ def test_what_is_no_call_is_refused(name: str, text: str) -> None:
     tag = xgrammar.compiled_tag(export(TARGET, spec_of(name), TOOLS).payload)
 
     assert not xgrammar.accepts(tag, text)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
+def test_every_format_refuses_what_is_no_call_of_a_tool(path: Path) -> None:
+    """An unknown tool, a wrong type, a call that is cut off; where an unknown tool is free text, a loss says so."""
+    xgrammar = engine()
+    spec = load_spec(path)
+    if spec.calls is None:
+        pytest.skip("the format has no calls")
+    try:
+        done = export(TARGET, spec, TOOLS)
+    except ExportError as error:
+        pytest.skip(f"not expressible: {error}")
+    tag = xgrammar.compiled_tag(done.payload)
+
+    def turn(arguments: str, name: str) -> str:
+        message = Message(None, None, (ToolCall(name, arguments, "call00001"),))
+        return without_end(spec, write_turn(spec, message).removeprefix(spec.turn.header))
+
+    known = "unknown_names" not in {loss.kind for loss in done.losses}
+
+    assert xgrammar.accepts(tag, turn("{}", "ping"))
+    assert known != xgrammar.accepts(tag, turn("{}", "ping").replace("ping", "pong"))
+    assert not xgrammar.accepts(tag, turn("{}", "ping").rstrip()[:-1])
+    assert not xgrammar.accepts(tag, turn('{"days": "x"}', "get_weather"))
 
 
 @pytest.mark.engine
