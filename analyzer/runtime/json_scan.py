@@ -138,6 +138,21 @@ class JsonScanner:
             self.state = DONE
         return self.state == DONE
 
+    def take(self, text: str) -> str | None:
+        """Consume a whole piece of text that is plain here; None, and nothing consumed, when more than that is to be seen."""
+        stack = self._stack
+        if not stack:
+            return None
+        table = _IN_ARRAY if stack[-1] == _ARRAY else _IN_KEY if self._in_key else _IN_OBJECT
+        step = table[self.state]
+        if step is None:
+            return None
+        found = step[0](text)
+        if found.end() != len(text):
+            return None
+        self.state, self._in_key = step[1][found.lastindex or 0]
+        return text
+
     def scan(self, text: str, at: int, final: bool = False) -> int:  # noqa: ARG002 - as `LiteralScanner`
         """Consume `text` from `at` on; return where the value ended, else the text's end (see `state`)."""
         size = len(text)

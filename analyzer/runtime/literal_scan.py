@@ -33,8 +33,10 @@ _string_special = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote
 _WORD_CAP: Final = 4096
 _WHITE: Final = r"[ \t\r\n]*"
 _NEXT: Final = rf"""(?:(,){_WHITE}(?:(['"])([^'"\\\x00-\x1f]+))?)?"""
-_after_run = re.compile(rf"()(){_WHITE}{_NEXT}").match
-_first_run = re.compile(rf"""()()(){_WHITE}(['"])([^'"\\\x00-\x1f]+)""").match
+_runs = {
+    AFTER: re.compile(rf"()(){_WHITE}{_NEXT}").match,
+    FIRST: re.compile(rf"""()()(){_WHITE}(['"])([^'"\\\x00-\x1f]+)""").match,
+}
 _string_run = {
     quote: re.compile(rf"""([^{quote}"\\\x00-\x1f]*)(?:({quote}){_WHITE}{_NEXT})?""").match for quote in "'\""
 }
@@ -197,15 +199,10 @@ class LiteralScanner:
     def _run(self, text: str, at: int) -> int:
         """Take in one step what is plain inside a list of strings; return where it ends."""
         state = self.state
-        if state == STRING:
-            match = _string_run.get(self._quote)
-        else:
-            match = _after_run if state == AFTER else _first_run if state == FIRST else None
+        match = _string_run.get(self._quote) if state == STRING else _runs.get(state)
         found = None if match is None else match(text, at)
-        if found is None:
-            return at
-        end = found.end()
-        if end == at:
+        end = at if found is None else found.end()
+        if found is None or end == at:
             return at
         rest, closed, comma, opened, begun = found.groups()
         piece = rest

@@ -17,6 +17,7 @@ from analyzer.runtime.compile import compile_spec
 from analyzer.runtime.events import ArgumentsDelta, EndOfMessage, Event, Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.items import ArgumentItems
 from analyzer.runtime.json_call import JsonCall
+from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.mending import check_repair
 from analyzer.runtime.options import DEFAULT, Options
 from analyzer.runtime.record import Record
@@ -93,12 +94,20 @@ class Parser(TopState):
             return []
         scanner = self._direct
         if scanner is not None:
+            start = self.base
+            piece = scanner.take(text) if isinstance(scanner, JsonScanner) else None
+            if piece is not None:
+                self.base = end = start + len(text)
+                self.scanned += end - start
+                if self._record is not None:
+                    self._record.write(text)
+                self._plain = scanner.hot
+                return [_new(ArgumentsDelta, (self._index, piece, start, end))]
             end = scanner.scan(text, 0)
             self.scanned += end
             out = scanner.out
             piece = out[0] if len(out) == 1 else "".join(out)
             out.clear()
-            start = self.base
             self.base = start + end
             event = _new(ArgumentsDelta, (self._index, piece, start, start + end))
             record = self._record
