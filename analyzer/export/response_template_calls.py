@@ -172,6 +172,8 @@ def _sequence(spec: Spec, layout: SequenceLayout, losses: Losses, target: str) -
     before, slot, after = layout.parts[:at], layout.parts[at], layout.parts[at + 1 :]
     assert isinstance(slot, ArgumentsSlot)  # noqa: S101  (found as such)
     before = _named(spec, before, losses)
+    if not before or isinstance(before[0], NameSlot):
+        raise ExportError("nothing but the tool's name opens a call", target=target)
     closer = "".join(part for part in after if isinstance(part, str))
     if any(isinstance(part, NameSlot) for part in after) and not any(
         isinstance(part, NameSlot) for part in before

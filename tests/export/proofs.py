@@ -26,6 +26,20 @@ EXCUSES: Final[Mapping[str, frozenset[str]]] = {
 """Which features of a message a loss excuses."""
 
 
+GAPS: Final[Mapping[tuple[str, str], str]] = {
+    (
+        "lark",
+        "call_role_message",
+    ): "its trigger is also what closes a call, which the lexer does not tell apart",
+    (
+        "response-template",
+        "3d8209f7caf8",
+    ): "a turn of text begins with a header that the spec does not have as one",
+    ("response-template", "d63ac1d8ccca"): "the header of the message after reasoning stays in the content",
+}
+"""What is neither proven nor a declared loss yet, by target and format; one that holds fails its test."""
+
+
 def unexcused(done: Export, item: Written) -> bool:
     """Whether no declared loss says that this message will not come back."""
     kinds = {loss.kind for loss in done.losses}

@@ -16,12 +16,6 @@ from analyzer.spec.document import load_spec
 from tests.export import proofs
 from tests.export.samples import CORPUS, OWN, ROOT, TOOLS
 
-GAPS = {
-    (
-        "lark",
-        "call_role_message",
-    ): "its trigger is also what closes a call, which the lexer does not tell apart"
-}
 BAD_CALLS = [
     '<tool_call>\n{"name": "pong", "arguments": {}}\n</tool_call>',
     '<tool_call>\n{"name": "get_weather", "arguments": {"days": "x"}}\n</tool_call>',
@@ -69,7 +63,7 @@ def test_what_the_format_writes_is_accepted(target: str, path: Path) -> None:
     good, bad = proofs.PROOFS[target](spec, done)
 
     assert good
-    assert bool(bad) == ((target, path.stem) in GAPS), bad
+    assert bool(bad) == ((target, path.stem) in proofs.GAPS), bad
 
 
 @pytest.mark.engine

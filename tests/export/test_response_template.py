@@ -13,7 +13,7 @@ from analyzer.export import Options, export, import_response_template
 from analyzer.runtime import parse
 from analyzer.spec.document import dumps, load_spec
 from analyzer.verify.writer import write_turn
-from tests.export.proofs import response_template
+from tests.export.proofs import GAPS, response_template
 from tests.export.samples import CORPUS, OWN, ROOT, TOOLS, golden
 
 TARGET = "response-template"
@@ -22,7 +22,7 @@ NOT_EXPRESSIBLE = {
     "nested_value_tags": "nested items",
     "recipient_line": "opens the first call",
 }
-SAMPLE = CORPUS[::24]
+SAMPLE = [path for number, path in enumerate(CORPUS) if not number % 24 or (TARGET, path.stem) in GAPS]
 
 
 def own(name: str) -> Path:
@@ -45,8 +45,8 @@ def test_what_the_format_writes_is_read_back(path: Path) -> None:
 
     good, bad = response_template(spec, done)
 
-    assert [] == bad
     assert good
+    assert bool(bad) == ((TARGET, path.stem) in GAPS), bad
 
 
 @pytest.mark.parametrize("name", NOT_EXPRESSIBLE)
