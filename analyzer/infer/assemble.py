@@ -238,8 +238,13 @@ def _text_behind(
         last = ContentSegment(when="beside_calls", open=opened, close=text_lead, end=end)
         closed = {"close": calls.section_close + lead, "end": message_end}
         return section.model_copy(update=closed), last, True
-    if calls.after_calls and calls.after_text == calls.tail:
-        return section, last.model_copy(update={"open": calls.after_calls}), False
+    if calls.after_calls and calls.after_text.endswith(calls.tail):
+        closer = calls.after_text.removesuffix(calls.tail)
+        return (
+            section,
+            last.model_copy(update={"open": calls.after_calls, "close": closer + last.close}),
+            False,
+        )
     return section, last, False
 
 

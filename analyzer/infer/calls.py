@@ -9,7 +9,9 @@ C5  with and without text beside the calls: what joins text and calls
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from typing import Final
 
 from analyzer.infer.bodies import FoundBody, find_json, find_sequence, slotted
 from analyzer.infer.items import ItemsCut
@@ -21,7 +23,7 @@ from analyzer.observe.alignment import Cut, align
 from analyzer.observe.lexemes import common_prefix, common_suffix, is_marker, lexemes
 from analyzer.observe.session import Session
 from analyzer.observe.variants import Variants
-from analyzer.spec.parts import Part
+from analyzer.spec.parts import IndexSlot, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,11 @@ def _frame_calls(
     text_beside = _beside(session, seen, regions, details)
     beside = text_beside.lead
     before_text = behind_header(text_beside.before, frame.header)
+    numbered = _numbered(before, between, after) if details["kind"] == "sequence" else None
+    if numbered is not None and between is not None:  # calls begin with their number
+        before, between = before.removesuffix(numbered.first), between.removesuffix(numbered.second)
+        beside = beside.removesuffix(numbered.first) if beside is not None else None
+        details = {**details, "parts": (*numbered.parts, *details["parts"])}  # type: ignore[misc]
     if array:
         assert between is not None  # noqa: S101
         cut = Cut(before, "", "", between, after)
@@ -143,6 +150,31 @@ def _frame_calls(
         ambiguous=cut.ambiguous,
         **details,  # type: ignore[arg-type]
     )
+
+
+_NUMBER_AT_END: Final = re.compile(r"[0-9]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """What calls begin with where they are counted: the texts of the first and the second, and their parts."""
+
+    first: str
+    second: str
+    parts: tuple[Part, ...]
+
+
+def _numbered(before: str, between: str | None, after: str) -> _Numbered | None:
+    """Find a number that stands before the first call, where the next one stands before the second (C3)."""
+    if between is None:
+        return None
+    link = align(before, between, after).open
+    first = _NUMBER_AT_END.search(before.removesuffix(link))
+    second = _NUMBER_AT_END.search(between.removesuffix(link))
+    if first is None or second is None or int(second[0]) != int(first[0]) + 1:
+        return None
+    parts: tuple[Part, ...] = (IndexSlot(start=int(first[0])), *([link] if link else []))
+    return _Numbered(first[0] + link, second[0] + link, parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +247,8 @@ def split_tail(text: str, opened: str, frame: Frame) -> tuple[str, str]:
     found = _split_end(text, (frame.tail, frame.end))
     if found is not None:
         return found
+    if text.strip() and not opened.strip() and frame.tail.endswith(text):
+        return "", text  # words that end turns of text too
     pieces = lexemes(text)
     marks = [at for at, piece in enumerate(pieces) if is_marker(piece)]
     opened_marks = [piece for piece in lexemes(opened) if is_marker(piece)]

@@ -85,6 +85,8 @@ def _choose(accepted: Fit) -> _CallsSeen | None:
 def _badness(seen: _CallsSeen) -> int:
     if seen.found is None:
         return 100
+    if any(isinstance(part, str) and '\\"' in part for part in seen.found.parts):
+        return 3  # JSON text inside a JSON string, taken for literals
     return {"json": 0, "json_text": 1, "python": 2}[seen.found.arguments_codec]
 
 

@@ -179,6 +179,6 @@ def _python_end(text: str, at: int, end: int, arguments: Mapping[str, Any]) -> i
             return None
         try:
             value = ast.literal_eval(text[at:stop])
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             continue
         return stop if value == arguments else None

@@ -29,12 +29,17 @@ def find_pair(before: str, after: str) -> Pair | None:
     """Find the pair around a slot: the last marker of `before` and the first of `after`, or equally long runs that begin so."""
     opening, closing = lexemes(before), lexemes(after)
     heads = [at for at, piece in enumerate(closing) if piece.strip()]
+    tails = [at for at, piece in enumerate(opening) if piece.strip()]
+    for length in range(2, min(_LONGEST, len(tails), len(heads)) + 1):  # both begin alike: `]:[<x>` and `]:[</x>`
+        first, last = opening[tails[-1]], closing[heads[length - 1]]
+        alike = [opening[at] for at in tails[-length:-1]] == [closing[at] for at in heads[: length - 1]]
+        if alike and is_marker(first) and is_marker(last) and are_pair(first, last):
+            return Pair("".join(opening[tails[-length] :]), _closer(closing, heads[length - 1]))
     if not heads or not is_marker(closing[heads[0]]):
         return None
     marks = [at for at, piece in enumerate(opening) if is_marker(piece)]
     if marks and are_pair(opening[marks[-1]], closing[heads[0]]):
         return Pair("".join(opening[marks[-1] :]), _closer(closing, heads[0]))
-    tails = [at for at, piece in enumerate(opening) if piece.strip()]
     for length in range(2, min(_LONGEST, len(tails), len(heads)) + 1):
         run, head = tails[-length:], heads[:length]
         same = all(opening[a] == closing[b] for a, b in zip(run[1:], head[1:], strict=True))

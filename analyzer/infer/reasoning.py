@@ -214,7 +214,9 @@ def _cut(
     close, content_open, empty = "", "", ""
     if alone is not None and needles.content in alone.partition(needles.reasoning)[2]:
         after = alone.partition(needles.reasoning)[2].partition(needles.content)[0]
-        close, content_open, empty = split_close(after, without, pair)
+        close, content_open, empty = _split_unpaired(
+            opened, after, without, moved + before_calls
+        ) or split_close(after, without, pair)
     call_empty = moved + before_calls
     if alone is None and with_calls is not None:
         rest = with_calls.partition(needles.reasoning)[2]
@@ -236,6 +238,17 @@ def _cut(
         with_content=alone is not None,
         header=frame.header if always else header,
     )
+
+
+def _split_unpaired(opened: str, after: str, without: str, before_calls: str) -> tuple[str, str, str] | None:
+    """Split as `split_close` does where every turn writes both tags: the closer is what texts and calls have in common.
+
+    None where a turn without reasoning is written in another way.
+    """
+    if not opened.strip() or without != opened + after or not before_calls.startswith(opened):
+        return None
+    close = common_start(after, before_calls[len(opened) :])
+    return (close, after[len(close) :], opened + close) if close.strip() else None
 
 
 def split_close(after: str, without: str, pair: Pair | None) -> tuple[str, str, str]:

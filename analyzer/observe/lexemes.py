@@ -1,16 +1,17 @@
 """Lexemes: the smallest pieces of text that comparisons may cut between.
 
 Comparing characters finds that `<|call_end|>` and `<|calls_end|>` share a beginning; comparing lexemes finds that they share
-nothing. A lexeme is a whole marker (`<...>`, `[...]` without white space inside), a word, a run of white space, or one other
-character.
+nothing. A lexeme is a whole marker (`<...>`, `[...]`, `«...»`, `【...】` without white space inside), a word, a run of
+white space, or one other character.
 """
 
 from __future__ import annotations
 
 import re
 
-_LEXEME = re.compile(r"<[^<>\s]{1,120}>|\[/?[^\W\d][\w|/ -]{0,80}\]|\s+|\w+|.", re.DOTALL)
-_MARKER = re.compile(r"<[^<>\s]{1,120}>|\[/?[^\W\d][\w|/ -]{0,80}\]", re.DOTALL)
+_MARKS = r"<[^<>\s]{1,120}>|\[/?[^\W\d][\w|/ -]{0,80}\]|«[^«»\s]{1,60}»|»[^«»\s]{1,60}«|【[^【】\s]{1,60}】"
+_LEXEME = re.compile(rf"{_MARKS}|\s+|\w+|.", re.DOTALL)
+_MARKER = re.compile(_MARKS, re.DOTALL)
 
 
 def lexemes(text: str) -> list[str]:
