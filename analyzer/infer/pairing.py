@@ -30,7 +30,9 @@ def find_pair(before: str, after: str) -> Pair | None:
     opening, closing = lexemes(before), lexemes(after)
     heads = [at for at, piece in enumerate(closing) if piece.strip()]
     tails = [at for at, piece in enumerate(opening) if piece.strip()]
-    for length in range(2, min(_LONGEST, len(tails), len(heads)) + 1):  # both begin alike: `]:[<x>` and `]:[</x>`
+    for length in range(
+        2, min(_LONGEST, len(tails), len(heads)) + 1
+    ):  # both begin alike: `]:[<x>` and `]:[</x>`
         first, last = opening[tails[-1]], closing[heads[length - 1]]
         alike = [opening[at] for at in tails[-length:-1]] == [closing[at] for at in heads[: length - 1]]
         if alike and is_marker(first) and is_marker(last) and are_pair(first, last):

@@ -64,10 +64,12 @@ def narrowed(
 
 def with_header(found: PromptsFinding, header: str) -> PromptsFinding:
     """Leave out the settings that change the header itself: no one spec describes both."""
+    written = any(header.strip() in prompt.text for prompt in found.prompts if not prompt.set)
     kept = tuple(
         prompt
         for prompt in found.prompts
-        if not prompt.set
+        if not written
+        or not prompt.set
         or prompt.after == "result"
         or not prompt.text.strip()
         or header.strip() in prompt.text

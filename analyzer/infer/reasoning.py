@@ -214,9 +214,10 @@ def _cut(
     close, content_open, empty = "", "", ""
     if alone is not None and needles.content in alone.partition(needles.reasoning)[2]:
         after = alone.partition(needles.reasoning)[2].partition(needles.content)[0]
-        close, content_open, empty = _split_unpaired(
-            opened, after, without, moved + before_calls
-        ) or split_close(after, without, pair)
+        common = _split_always(opened, after, without, moved + before_calls)
+        if common is not None and pair is not None and common[0].strip() != pair.closer.strip():
+            common = None
+        close, content_open, empty = common or split_close(after, without, pair)
     call_empty = moved + before_calls
     if alone is None and with_calls is not None:
         rest = with_calls.partition(needles.reasoning)[2]
@@ -240,7 +241,7 @@ def _cut(
     )
 
 
-def _split_unpaired(opened: str, after: str, without: str, before_calls: str) -> tuple[str, str, str] | None:
+def _split_always(opened: str, after: str, without: str, before_calls: str) -> tuple[str, str, str] | None:
     """Split as `split_close` does where every turn writes both tags: the closer is what texts and calls have in common.
 
     None where a turn without reasoning is written in another way.
