@@ -178,7 +178,7 @@ class RawValue:
             if begin.lstrip()[:1] not in {"[", "{"}:
                 return False
             self._probe = LiteralScanner()
-            self._unread = "".join(self._pieces)
+            self._follow("".join(self._pieces))  # all of it may be here already
         self._take(parser, where)
         return self._probe.open
 
@@ -260,10 +260,14 @@ class RawValue:
         else:
             self._pieces.append(text)
             parser.pos = end
-            if self._probe is not None:
-                text = self._unread + text
-                self._unread = text[self._probe.scan(text, 0) :]
-                self._probe.out.clear()
+            self._follow(text)
+
+    def _follow(self, text: str) -> None:
+        """Let the probe see more of the value, where there is one."""
+        if self._probe is not None:
+            text = self._unread + text
+            self._unread = text[self._probe.scan(text, 0) :]
+            self._probe.out.clear()
 
     def _decide(self, parser: State, text: str) -> None:
         """Say by all that is here of the value whether it goes out as a string; not by how it was cut."""

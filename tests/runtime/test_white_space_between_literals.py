@@ -148,6 +148,10 @@ CASES = {
         spec(RAW_PYTHON_VALUES, open="[", close="]", separator=", "), "[f(l=['a', 'say \"b\"'], x=A, b), g(y=B)]<|im_end|>", None,
         [("f", {"l": ["a", 'say "b"'], "x": "A, b"}), ("g", {"y": "B"})],
     ),
+    "a Python container that holds nothing a value could end with": (
+        spec(RAW_PYTHON_VALUES, open="[", close="]", separator=", "), "[f(l=[True])]<|im_end|>", None,
+        [("f", {"l": [True]})],
+    ),
     "Python containers in tags": (
         spec(PYTHON_VALUES), "<call name=f>\n<arg=l>['a', 'say \"b\" and \\'c\\'', None, True]</arg>\n<arg=n>None</arg>\n</call><|im_end|>",
         None, [("f", {"l": ["a", "say \"b\" and 'c'", None, True], "n": None})],
@@ -211,6 +215,17 @@ def test_white_space_between_literals_is_part_of_the_format(name: str, size: int
     parser = Parser(format_spec, TOOLS, STRICT)
     events = [event for at in range(0, len(text), size) for event in parser.feed(text[at : at + size])]
     assert assemble([*events, *parser.finish()]).message == parsed.message
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_cut_anywhere_changes_nothing(name: str) -> None:
+    """A value may be whole when a chunk ends, and what ends it may begin the next."""
+    format_spec, text, _, _ = CASES[name]
+    whole = parse(format_spec, text, tools=TOOLS, options=STRICT)
+    for cut in range(len(text)):
+        parser = Parser(format_spec, TOOLS, STRICT)
+        parsed = assemble([*parser.feed(text[:cut]), *parser.feed(text[cut:]), *parser.finish()])
+        assert (parsed.message, parsed.problems) == (whole.message, ()), text[:cut]
 
 
 def test_a_stop_of_the_grammar_ends_the_turn() -> None:
