@@ -125,7 +125,9 @@ def _start_in_history(header: str, before: Before, rendered: str) -> int | None:
     if common == len(known):
         return None
     said = known.rfind(before.last) if before.last else -1
-    behind = said + len(before.last) if said >= 0 else common - len(header)  # both may go on alike behind the header
+    behind = (
+        said + len(before.last) if said >= 0 else common - len(header)
+    )  # both may go on alike behind the header
     at = rendered.rfind(header, max(0, behind), common + len(header))
     return None if at < 0 else at + len(header)
 
