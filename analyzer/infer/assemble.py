@@ -155,7 +155,7 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     if reasoning is not None:
         if reasoning.with_content and not reasoning.in_content:
             opened = reasoning.content_open
-            if reasoning.beside_calls and reasoning.content_open:
+            if reasoning.beside_calls and reasoning.content_open and _opens_alike(calls, opened):
                 opening = reasoning.content_open
         close, message_end, rest = split_message(reasoning.close, header)
         repeats = repeats or message_end is not None
@@ -195,6 +195,8 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         end=message_end,
     )
     call_lead, call_end = end_of(calls.tail)
+    if call_end is not None and calls.separator.startswith(call_end.literal):
+        call_end = End(literal=call_end.literal, stop=False)  # it ends each call's message, not the turn
     section = CallsSegment(
         open=rest + calls.section_open,
         close=calls.section_close + call_lead,
@@ -204,6 +206,8 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         layouts=(_layout(calls, found.arguments),),
         end=call_end,
     )
+    content = _closed_alike(content, beside)
+    lead, end = content.close, content.end
     alone = content.model_copy(update={"when": "alone"})
     alike = (beside.open, beside.close, beside.end) == (content.open, lead, end) and not beside.empty
     if calls.content_position == "before":
@@ -246,6 +250,22 @@ def _text_behind(
             False,
         )
     return section, last, False
+
+
+def _closed_alike(content: ContentSegment, beside: ContentSegment) -> ContentSegment:
+    """Give to the closer of a text alone all that closes it beside calls; the turn ends behind that."""
+    if content.end is None or not beside.close.strip() or beside.close == content.close:
+        return content
+    rest = rest_of(content.close + content.end.literal, beside.close)
+    if not rest.strip() or rest != rest.strip():
+        return content
+    end = content.end.model_copy(update={"literal": rest})
+    return content.model_copy(update={"close": beside.close, "end": end})
+
+
+def _opens_alike(calls: CallsFinding | None, opened: str) -> bool:
+    """Tell whether a text beside calls is opened as a text alone is."""
+    return calls is None or calls.content_position != "before" or calls.before_text.endswith(opened)
 
 
 def _empty_alone(reasoning: ReasoningFinding, opened: str) -> bool:

@@ -226,12 +226,25 @@ def _section_open(
         rest = rest.partition(content)[2]
     if beside is not None and beside.endswith(cut.open):
         with_text = beside[: len(beside) - len(cut.open)]
-        opened = common_suffix(rest, with_text)
+        opened = _from_element(rest, common_suffix(rest, with_text), frame)
         if not opened.strip() and not empties and rest.strip():
             opened = ""  # white space that ends what an empty segment writes
         return opened, with_text[: len(with_text) - len(opened)], rest[: len(rest) - len(opened)]
     more = common_prefix(rest, frame.before_content)
     return rest[len(more) :], "", more
+
+
+def _from_element(rest: str, opened: str, frame: Frame) -> str:
+    """Cut from a section's opener what the empty segment before it ends with: `<|sep|>` of `...<|sep|><|open|>tools<|sep|>`.
+
+    Both the segment before it and the opener share markers with their counterparts in turns of text; elements begin with the marker
+    that the turn begins with.
+    """
+    overlap = opened[: max(0, len(common_prefix(rest, frame.before_content)) + len(opened) - len(rest))]
+    first = next(iter(lexemes(frame.header.lstrip() or rest)), "")
+    if not is_marker(first) or opened.startswith(first) or first not in overlap:
+        return opened
+    return opened[opened.index(first) :]
 
 
 def split_tail(text: str, opened: str, frame: Frame) -> tuple[str, str]:
