@@ -33,6 +33,7 @@ KINDS: Final[dict[str, str]] = {
     "content_trimmed": "White space at the ends of content is removed.",
     "reasoning_lost_beside_calls": "Reasoning is not written when the turn has calls.",
     "reasoning_lost_without_calls": "Reasoning is not written when the turn has no calls.",
+    "reasoning_opener_lost": "Reasoning is written without its opener, which only the generation prompt writes.",
     "reasoning_trimmed": "White space at the ends of reasoning is removed.",
     "calls_lost": "Calls are not written.",
     "second_call_lost": "Only one call of a turn is written.",

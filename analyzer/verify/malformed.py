@@ -20,7 +20,13 @@ from analyzer.verify.judgement import Judgement
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
 
 BROKEN: Final = frozenset(
-    {"section_not_closed", "calls_behind_end", "empty_arguments_broken", "turn_after_result_broken"}
+    {
+        "section_not_closed",
+        "calls_behind_end",
+        "empty_arguments_broken",
+        "turn_after_result_broken",
+        "reasoning_opener_lost",
+    }
 )
 """The kinds of this module: their texts say nothing of how a turn should be written."""
 
@@ -37,6 +43,7 @@ def excuse(
         _try(one, _section_not_closed(spec, one.trip, held))
         _try(one, _calls_behind_end(spec, one.trip))
         _try(one, _not_json(spec, one.trip))
+        _try(one, _without_opener(spec, one.trip, traveller))
     later = [one for one in failed if one.outcome == "failed" and one.trip.after_result]
     for one, kind in zip(
         later, _otherwise_after_result(spec, later, held, (adapter, stage, traveller)), strict=True
@@ -48,6 +55,20 @@ def _try(one: Judgement, kind: str | None) -> None:
     if kind is not None and one.outcome == "failed":
         one.outcome, one.failures = "defect", []
         one.findings = [Finding(kind, "render", Difference("turn", "the turn", "another text"))]
+
+
+def _without_opener(spec: Spec, trip: Trip, traveller: Traveller) -> str | None:
+    """Reasoning is written without the opener that the generation prompt ends with; behind that prompt all came out."""
+    cut = trip.cut
+    if cut is None or cut.by != "history" or not trip.adapted.truth.reasoning_content:
+        return None
+    opened = next((one.open for one in spec.reasoning if one.open.strip()), "")
+    prompts = [prompt.text for prompt in spec.turn.prompts if opened and prompt.text.endswith(opened)]
+    if not prompts or cut.text.startswith(opened.strip()):
+        return None
+    reading = traveller.read(trip.adapted, replace(cut, before=prompts[0], by="prompt"))
+    right = not reading.problems and not traveller.compare(trip.adapted.truth, reading.message)
+    return "reasoning_opener_lost" if right else None
 
 
 def _section_not_closed(spec: Spec, trip: Trip, held: Sequence[Trip]) -> str | None:
