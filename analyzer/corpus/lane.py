@@ -133,7 +133,7 @@ def check_template(
             template.name, template.sha256, "refused", renders_calls=False, failures=failures, seconds=spent
         )
     shown_from = time.perf_counter()
-    shown = renders_calls(analysis.template, worker)
+    shown = analysis.calls_shown or renders_calls(analysis.template, worker)  # inference tries more shapes
     ended = time.perf_counter()
     spec = analysis.spec
     return Result(

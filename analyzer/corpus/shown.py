@@ -1,7 +1,7 @@
-"""Whether a template renders tool calls: a test that owes nothing to inference.
+"""Whether a template renders tool calls, by a test that owes nothing to inference.
 
 One call with three values that no template writes by itself is put behind a user message, in every shape that
-templates are known to want.  A template renders calls when in some shape all values, and the name or the id, stand
+templates are known to want, with the tool declared and without.  A template renders calls when in some shape all values, and the name or the id, stand
 behind the user's text, and the same conversation without the call shows none of them there.
 """
 
@@ -40,19 +40,22 @@ _VARIABLES: Final[Mapping[str, Any]] = {
 
 def renders_calls(template: Template, renderer: Renderer) -> bool:
     """Tell whether the template writes a tool call into the prompt."""
-    for mutable in (False, True):
+    for mutable, tools in itertools.product((False, True), (_TOOLS, None)):
         shapes = list(_shapes())
         chats = [_chat(shape, with_call=True) for shape in shapes]
         outcomes = renderer.render(
-            template.text, [_request(template, chat) for chat in chats], mutable=mutable
+            template.text, [_request(template, chat, tools) for chat in chats], mutable=mutable
         )
         for shape, outcome in zip(shapes, outcomes, strict=True):
             if isinstance(outcome, Rendered) and _shows(outcome.text):
-                bare = _request(template, _chat(shape, with_call=False))
+                bare = _request(template, _chat(shape, with_call=False), tools)
                 (without,) = renderer.render(template.text, [bare], mutable=mutable)
                 if isinstance(without, RenderFailure) or not _shows(without.text):
                     return True
-        if not any(isinstance(outcome, RenderFailure) and outcome.kind == "security" for outcome in outcomes):
+        refused = any(
+            isinstance(outcome, RenderFailure) and outcome.kind == "security" for outcome in outcomes
+        )
+        if tools is None and not refused:
             break
     return False
 
@@ -93,8 +96,8 @@ def _chat(shape: _Shape, *, with_call: bool) -> list[dict[str, Any]]:
     return chat
 
 
-def _request(template: Template, chat: Sequence[Mapping[str, Any]]) -> RenderRequest:
-    return RenderRequest(chat, _TOOLS, special_tokens=template.special_tokens, variables=_VARIABLES)
+def _request(template: Template, chat: Sequence[Mapping[str, Any]], tools: list[Any] | None) -> RenderRequest:
+    return RenderRequest(chat, tools, special_tokens=template.special_tokens, variables=_VARIABLES)
 
 
 def _shows(text: str) -> bool:

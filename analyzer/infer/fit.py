@@ -115,7 +115,8 @@ def _fit_calls(plain: Session, arguments: str) -> Session | None:
             for followed in (False, True)
             for empty in EMPTY_CONTENTS
         ]
-        for tried in (shapes[:1], shapes[1:]):
+        without_tools = [plain.with_shape(arguments=arguments, mutable=mutable, tools_refused=True)]
+        for tried in (shapes[:1], shapes[1:], without_tools):
             texts = render_each([(one, _call_ask(one)) for one in tried], "I2")
             for one, text in zip(tried, texts, strict=True):
                 if text is not None and _shows_call(one, text):

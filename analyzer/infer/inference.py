@@ -119,6 +119,8 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
         regions = Regions(plain, seen["base"] or "", seen["t"])
         framed = frame(plain, seen, regions)
     calls_session = chosen.session if chosen is not None else None
+    if calls_session is not None and calls_session.shape.tools_refused:
+        plain = plain.with_shape(tools_refused=True)
     prompts = find_prompts(plain, calls_session, facts)
     framed, calls = narrowed(framed, calls, prompts.prompts)
     prompts = with_header(prompts, framed.header)

@@ -38,6 +38,8 @@ class Shape:
     """True: calls are rendered only in a turn that results follow."""
     tools_given: bool = False
     """True: the template does not render without tools."""
+    tools_refused: bool = False
+    """True: the template does not render with tools; its calls are rendered without."""
     flat: bool = False
     """True: tools and calls are the function objects themselves, `{"name": ..., "arguments": ...}`."""
     assistant_fields: Mapping[str, str] = field(default_factory=dict)
@@ -104,6 +106,8 @@ class Session:
         )
 
     def _shaped_tools(self, tools: Chat | None) -> Chat | None:
+        if self.shape.tools_refused:
+            return None
         if tools is None and self.shape.tools_given:
             tools = probes.tools(self.needles)
         if tools is not None and self.shape.flat:
