@@ -155,7 +155,7 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     if reasoning is not None:
         if reasoning.with_content and not reasoning.in_content:
             opened = reasoning.content_open
-            if reasoning.beside_calls and reasoning.content_open and _opens_alike(calls, opened):
+            if reasoning.beside_calls and reasoning.content_open and _opens_alike(calls, opened, reasoning):
                 opening = reasoning.content_open
         close, message_end, rest = split_message(reasoning.close, header)
         repeats = repeats or message_end is not None
@@ -263,9 +263,12 @@ def _closed_alike(content: ContentSegment, beside: ContentSegment) -> ContentSeg
     return content.model_copy(update={"close": beside.close, "end": end})
 
 
-def _opens_alike(calls: CallsFinding | None, opened: str) -> bool:
-    """Tell whether a text beside calls is opened as a text alone is."""
-    return calls is None or calls.content_position != "before" or calls.before_text.endswith(opened)
+def _opens_alike(calls: CallsFinding | None, opened: str, reasoning: ReasoningFinding) -> bool:
+    """Tell whether a text beside calls is opened as a text alone is; one that is written as reasoning says nothing of it."""
+    if calls is None or calls.content_position != "before":
+        return True
+    as_reasoning = bool(reasoning.open.strip()) and calls.before_text.endswith(reasoning.open)
+    return as_reasoning or calls.before_text.endswith(opened)
 
 
 def _empty_alone(reasoning: ReasoningFinding, opened: str) -> bool:

@@ -98,7 +98,7 @@ def test_the_fields_of_a_llama_server_request() -> None:
 
     assert auto["grammar_lazy"]
     assert [{"type": 1, "value": "<tool_call>"}] == auto["grammar_triggers"]
-    assert ["<tool_call>"] == auto["preserved_tokens"]
+    assert ["<tool_call>", "</tool_call>"] == auto["preserved_tokens"]
     assert ["<|im_end|>"] == auto["stop"]
     assert "grammar_lazy" not in required
     assert required["grammar"].startswith("root ::=")

@@ -83,8 +83,9 @@ def unreadable(spec: Spec, message: Message) -> str:
                     return "nothing stands between two arguments, so that a bare word takes in the next key"
     contents = [item for item in spec.content if item.when != "alone" and not item.close]
     weak = len(section.open.strip()) == 1 or (section.array and not section.open.rstrip().removesuffix("["))
-    if message.content and contents and weak:
-        return "a bare list stands right behind the text, and nothing marks it"
+    bare = any(one.kind == "json" and not f"{section.open}{one.open}".strip() for one in section.layouts)
+    if message.content and contents and (weak or bare):
+        return "a bare list or object stands right behind the text, and nothing marks it"
     return ""
 
 
