@@ -299,9 +299,7 @@ def _layout(calls: CallsFinding, arguments: ArgumentsSlot | None) -> JsonLayout 
             parts=tuple(parts),
         )
     joined, opened = join_id(parts, calls.open)
-    before_items = calls.items.before if calls.items is not None else ""
     full: list[Part] = [*([opened] if opened else []), *joined, *([calls.close] if calls.close else [])]
-    del before_items
     return SequenceLayout(parts=tuple(full))
 
 

@@ -50,10 +50,7 @@ class RawValue:
         names: frozenset[str] | None,
         schema: Types | None,
         given: set[str],
-        *,
-        strict_text: str = "",
     ) -> None:
-        del strict_text
         self.call = call
         self.arguments = arguments
         self._key = key

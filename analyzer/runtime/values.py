@@ -167,9 +167,7 @@ class ItemValues:
                 return MORE
         self._put_key(parser)
         frame = self._frames[-1]
-        self._value = RawValue(
-            self.call, arguments, self._key, names, frame.types, frame.given, strict_text=self._word
-        )
+        self._value = RawValue(self.call, arguments, self._key, names, frame.types, frame.given)
         return OK
 
     def _put_key(self, parser: State) -> None:
