@@ -41,13 +41,14 @@ class Fit:
 
 def fit(session: Session, facts: TemplateFacts) -> Fit:
     """Find the accepted shapes of `session`'s template."""
-    plain = _fit_plain(session, facts)
-    if plain is None:
+    plain, silent = _fit_plain(session, facts)
+    base = plain or silent
+    if base is None:
         return Fit(None, ())
     fitted = [
-        found for arguments in ("mapping", "text") if (found := _fit_calls(plain, arguments)) is not None
+        found for arguments in ("mapping", "text") if (found := _fit_calls(base, arguments)) is not None
     ]
-    return Fit(plain, tuple(fitted))
+    return Fit(base if fitted else plain, tuple(fitted))
 
 
 def plain_chat(session: Session) -> list[probes.Message]:
@@ -78,10 +79,15 @@ def _plain_shapes(facts: TemplateFacts) -> Iterator[dict[str, Any]]:
         yield {"assistant_fields": {name: ""}, "system": False}
 
 
-def _fit_plain(session: Session, facts: TemplateFacts) -> Session | None:
-    """I1: the first shape in which a plain conversation renders; the mutable sandbox only where the other refuses."""
+def _fit_plain(session: Session, facts: TemplateFacts) -> tuple[Session | None, Session | None]:
+    """I1: the first shape in which a plain conversation renders; the mutable sandbox only where the other refuses.
+
+    Beside it, where there is none: the first shape that renders the user's text and not the assistant's. A template may
+    write nothing of the assistant but its calls.
+    """
     needles = session.needles
     refused = False
+    silent: Session | None = None
     for mutable in (False, True):
         for changes in _plain_shapes(facts):
             tried = session.with_shape(**changes, mutable=mutable)
@@ -89,11 +95,13 @@ def _fit_plain(session: Session, facts: TemplateFacts) -> Session | None:
             seen = len(session.failures)
             text = tried.one(chat, "I1")
             if text is not None and needles.user in text and needles.content in text:
-                return tried
+                return tried, None
+            if text is not None and needles.user in text:
+                silent = silent or tried
             refused = refused or any(failure.kind == "security" for _, failure in session.failures[seen:])
         if not refused:
-            return None
-    return None
+            break
+    return None, silent
 
 
 def call_chat(session: Session, count: int, arguments: int = 2, content: str = "") -> list[probes.Message]:
