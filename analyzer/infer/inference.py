@@ -105,6 +105,8 @@ def _see(session: Session) -> _CallsSeen | None:
         return None
     regions = Regions(session, base, seen["t"])
     framed = frame(session, seen, regions)
+    if framed.last_goes_on and not session.shape.followed:
+        return _see(session.with_shape(followed=True))
     return _CallsSeen(session, seen, regions, framed, find_calls(session, seen, regions, framed))
 
 

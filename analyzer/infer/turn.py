@@ -32,6 +32,8 @@ class Frame:
     """In a last turn of text only: what follows the text (T2)."""
     end: str
     """What ends a turn of text in mid-conversation (T3)."""
+    last_goes_on: bool = False
+    """True: the last turn is written as what goes on with the generation prompt; only mid-conversation shows a whole turn."""
 
 
 class Regions:
@@ -98,9 +100,8 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
     header = _without_dangling(header) if header.strip() else ""
     header = header or _always_opened(prompt, tail, end, regions)
     opened = [piece for piece in lexemes(prompt[len(header) :]) if is_marker(piece)]
-    if (
-        before == prompt and before_mid == header and len(opened) == 1
-    ):  # the last turn only goes on with the prompt
+    last_goes_on = before == prompt and before_mid == header and len(opened) == 1
+    if last_goes_on:
         before, tail = before_mid, end
     return Frame(
         user_end=regions.user_end,
@@ -110,6 +111,7 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
         before_content=behind_header(before, header),
         tail=tail,
         end=end,
+        last_goes_on=last_goes_on,
     )
 
 

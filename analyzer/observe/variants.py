@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analyzer.observe import probes
+from analyzer.observe.lexemes import common_suffix, is_marker, lexemes
 from analyzer.observe.session import Ask, Session
 
 BASIC = (
@@ -29,6 +30,9 @@ BASIC = (
 )
 FOLLOWED = ("c1a2+r", "c2a2+r", "c1a2+r+p", "c2a2+r+p", "t+u+p", "c1a2+t+r", "c1a2+R", "c2a2+R", "c1a0+r")
 
+_ENDS = ("base", "t", "t+u", "c1a2", "c2a2")
+"""Variants that end in different ways."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variants:
@@ -44,7 +48,29 @@ def observe(session: Session, names: tuple[str, ...] = BASIC + FOLLOWED) -> Vari
     """Render the variants `names`."""
     tools = probes.tools(session.needles)
     asks = [Ask(_chat(session, name), tools=tools, prompt=name.endswith("+p")) for name in names]
-    return Variants(dict(zip(names, session.render(asks, "variants"), strict=True)))
+    texts = dict(zip(names, session.render(asks, "variants"), strict=True))
+    closing = _behind_every_conversation(texts)
+    if closing:
+        texts = {name: text and "".join(text.rsplit(closing, 1)) for name, text in texts.items()}
+    return Variants(texts)
+
+
+def _behind_every_conversation(texts: Mapping[str, str | None]) -> str:
+    """Return what the template closes every conversation with, such as instructions for the turn to come; "" for nothing.
+
+    Turns end before it in a marker of their own, and in mid-conversation it does not stand.
+    """
+    ends = [text for name in _ENDS if (text := texts.get(name)) is not None]
+    if len(ends) < len(_ENDS):
+        return ""
+    shared = common_suffix(*ends)
+    alone = sum(map(is_marker, lexemes(shared))) > 1 and all(text.count(shared) == 1 for text in ends)
+    return shared if alone and all(_ends_in_marker(texts[name], shared) for name in _ENDS[:2]) else ""
+
+
+def _ends_in_marker(text: str | None, closing: str) -> bool:
+    pieces = lexemes((text or "").removesuffix(closing).rstrip())
+    return bool(pieces) and is_marker(pieces[-1])
 
 
 def head(session: Session) -> list[probes.Message]:

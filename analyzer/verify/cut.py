@@ -11,10 +11,11 @@ no needle of the turn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from analyzer.chat import Message
+from analyzer.observe.lexemes import common_suffix, is_marker, lexemes
 from analyzer.spec.model import Spec
 from analyzer.verify.writer import applicable, is_written
 
@@ -155,11 +156,20 @@ def at_last_end(cut: Cut, ends: Sequence[str], needles: Sequence[str], before: B
     last = _last_needle(cut.text, needles)
     stops = [at + len(end) for end in ends if (at := cut.text.rfind(end)) >= last]
     if not stops:
-        return cut
+        return cut if ends else without_closing(cut, before, last)
     first = min(at + len(end) for end in ends if (at := cut.text.find(end, last)) >= 0)
-    whole = cut.text.rstrip().endswith(ends[0].rstrip())
-    stop = first if not whole and is_always_there(cut, before, cut.text[first:]) else max(stops)
+    stop = first if is_always_there(cut, before, cut.text[first:]) else max(stops)
     return Cut(cut.before, cut.text[:stop], cut.text[stop:], cut.by)
+
+
+def without_closing(cut: Cut, before: Before, last: int = 0) -> Cut:
+    """The cut without what the template writes behind every conversation; ``last``: where the turn's last needle ends."""
+    shared = common_suffix(before.bare or "", cut.text[last:])
+    marked = any(map(is_marker, lexemes(shared)))
+    at = len(cut.text) - len(shared)
+    if not marked or not is_always_there(replace(cut, text=cut.text[:at]), before, shared):
+        return cut
+    return Cut(cut.before, cut.text[:at], shared, cut.by)
 
 
 def is_always_there(cut: Cut, before: Before, rest: str) -> bool:

@@ -5,7 +5,8 @@ A difference between what was sent and what came out is a defect, not a failure 
 * `absent`: a needle of the value is not in the render, so no parser could bring it back;
 * `same_render`: what came out renders to the same bytes as what was sent, so nobody could tell them apart, *and* the two
   differ in a way this module knows;
-* `refused`: the template's own exception.
+* `refused`: the template's own exception;
+* `render`: the render breaks a rule that the template's other renders keep.
 
 A call whose name or values stand in the turn's render and that did not come out is never a defect.
 """
@@ -30,6 +31,7 @@ KINDS: Final[dict[str, str]] = {
     "content_lost_in_history": "Content is not written any more once another message follows.",
     "content_as_reasoning": "Content beside calls is written as reasoning.",
     "content_moved_behind_results": "Content beside calls is written behind the results of the calls.",
+    "content_closer_left_out": "What closes content is left out where the content ends in it.",
     "content_trimmed": "White space at the ends of content is removed.",
     "reasoning_lost_beside_calls": "Reasoning is not written when the turn has calls.",
     "reasoning_lost_without_calls": "Reasoning is not written when the turn has no calls.",
@@ -40,6 +42,7 @@ KINDS: Final[dict[str, str]] = {
     "section_not_closed": "The closer of the calls is missing in some turns and stands in others.",
     "calls_behind_end": "Some calls are written behind the end of the turn, where a model has stopped.",
     "turn_after_result_broken": "A turn with calls is written in another way when a tool result stands before it.",
+    "last_turn_otherwise": "The last turn is written as no turn in mid-conversation is.",
     "prompt_not_in_history": "A generation prompt says what no turn of that kind begins with in the history.",
     "empty_arguments_broken": "A call without arguments is written as JSON that is none.",
     "arguments_lost": "Some arguments are not written.",
@@ -100,11 +103,21 @@ def _text_finding(trip: Trip, difference: Difference, slot: str) -> Finding | No
         if slot == "content":
             return Finding("content_lost_beside_calls" if beside else "content_lost", "absent", difference)
         return Finding(f"reasoning_lost_{'beside' if beside else 'without'}_calls", "absent", difference)
+    if slot == "content" and beside and _closer_is_left_out(trip, sent, got):
+        return Finding("content_closer_left_out", "render", difference)
     if is_trimmed(sent, got):
         return Finding(f"{slot}_trimmed", "same_render", difference)
     if beside and trip.reading is not None and _moved(trip, slot, sent, got):
         return Finding("content_as_reasoning", "same_render", difference)
     return None
+
+
+def _closer_is_left_out(trip: Trip, sent: str, got: str) -> bool:
+    """Whether content stands whole in the render, and its last white space was read as the closer that does not follow it."""
+    closer = sent[len(got) :]
+    at = trip.written.find(sent)
+    taken = sent.startswith(got) and bool(closer) and not closer.strip()
+    return taken and at >= 0 and not trip.written.startswith(closer, at + len(sent))
 
 
 def _moved(trip: Trip, slot: str, sent: str, got: str) -> bool:

@@ -142,8 +142,9 @@ def _reads_as_content(trip: Trip) -> bool:
 
 def _is_same(one: Judgement, text: str) -> bool:
     """Whether a render is that of the trip; where a call is told as content, the white space before the turn is not the turn's."""
-    if text == one.trip.full or one.outcome != "collided" or one.trip.cut is None:
-        return text == one.trip.full
+    full = one.trip.full if one.trip.last is None else one.trip.last
+    if text == full or one.outcome != "collided" or one.trip.cut is None:
+        return text == full
     before = text.removesuffix(one.trip.written)
     return before != text and "".join(before.split()) == "".join(one.trip.cut.before.split())
 

@@ -11,13 +11,15 @@ from dataclasses import replace
 from typing import Final
 
 from analyzer.chat import Message
+from analyzer.render import Rendered
 from analyzer.spec.model import JsonLayout, Spec
 from analyzer.verify.adapt import Adapter, Setting
 from analyzer.verify.cases import Case, needles_of
 from analyzer.verify.compare import MISSING, Difference
+from analyzer.verify.cut import Cut, at_first_end, cut_turn, end_literals, shared_prefix
 from analyzer.verify.defects import Finding, recognise
-from analyzer.verify.judgement import Judgement
-from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
+from analyzer.verify.judgement import Judgement, judge
+from analyzer.verify.trips import Stage, Traveller, Trip, needles_of_reply, render_trips
 
 BROKEN: Final = frozenset(
     {
@@ -35,6 +37,7 @@ def excuse(
     spec: Spec, judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
 ) -> None:
     """Turns failures that are the template's own into defects."""
+    _look_in_history(spec, judged, adapter, stage, traveller)
     held = [one.trip for one in judged if one.outcome == "held" and one.trip.adapted.reply.calls]
     if not held:
         return
@@ -55,6 +58,58 @@ def _try(one: Judgement, kind: str | None) -> None:
     if kind is not None and one.outcome == "failed":
         one.outcome, one.failures = "defect", []
         one.findings = [Finding(kind, "render", Difference("turn", "the turn", "another text"))]
+
+
+def _look_in_history(
+    spec: Spec, judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
+) -> None:
+    """Last turns that are no whole turns: what the same turn is in mid-conversation takes their place, where it holds."""
+    wrong = [one for one in judged if one.outcome == "failed" or "calls_lost" in one.kinds]
+    if not all(_goes_on_with_prompt(spec, one.trip) or one.trip.adapted.reply.calls for one in wrong):
+        return
+    requests = [
+        adapter.request(one, [*one.before, one.turn, *one.after()])
+        for one in (made.trip.adapted for made in wrong)
+    ]
+    wholes = []
+    for one, outcome in zip(wrong, stage.render(requests), strict=True):
+        whole = _in_history(spec, one.trip, outcome.text) if isinstance(outcome, Rendered) else None
+        if whole is not None and _is_no_whole_turn(spec, one.trip, whole):
+            traveller.travel(whole)
+            wholes.append((one, whole))
+    again = judge([whole for _, whole in wholes], adapter, stage)
+    for (one, _), found in zip(wholes, again, strict=True):
+        if found.outcome in ("held", "defect") and "calls_lost" not in found.kinds:
+            one.outcome = "failed"
+            _try(one, "last_turn_otherwise")
+            one.trip, one.findings = found.trip, [*one.findings, *found.findings]
+
+
+def _goes_on_with_prompt(spec: Spec, trip: Trip) -> bool:
+    """Whether the turn is text behind a generation prompt that opens reasoning, and nothing closes it."""
+    opened = any(one.open.strip() and (trip.before.prompt or "").endswith(one.open) for one in spec.reasoning)
+    kinds = {kind for kind, _, _ in trip.reading.kinds} if trip.reading is not None else set()
+    return opened and trip.full.startswith(trip.before.prompt or "") and "unterminated_reasoning" in kinds
+
+
+def _in_history(spec: Spec, trip: Trip, text: str) -> Trip | None:
+    """The trip with the turn as it stands in mid-conversation, up to its end."""
+    truth = trip.adapted.truth
+    cut = cut_turn(spec, trip.before, text)
+    ends = end_literals(spec, truth)
+    found = at_first_end(cut, ends, needles_of_reply(trip.adapted.reply)) if isinstance(cut, Cut) else None
+    return None if found is None else Trip(trip.adapted, trip.before, found.before + found.text, trip.full)
+
+
+def _is_no_whole_turn(spec: Spec, last: Trip, whole: Trip) -> bool:
+    """Whether the last turn goes on with the prompt, lacks all its calls, or has other white space, what follows it included."""
+    calls = last.adapted.reply.calls
+    added = last.full[shared_prefix(last.before.bare or "", last.full) :]
+    if _goes_on_with_prompt(spec, last):
+        return True
+    if calls and not any(word in added for call in calls for word in (call.name, *needles_of(call))):
+        return True
+    return "".join(last.full.split()) == "".join(whole.full.split())
 
 
 def _without_opener(spec: Spec, trip: Trip, traveller: Traveller) -> str | None:

@@ -11,7 +11,7 @@ from analyzer.spec.model import Spec
 from analyzer.verify.adapt import Adapter
 from analyzer.verify.cases import needles_in
 from analyzer.verify.compare import Difference
-from analyzer.verify.cut import Cut, at_first_end, cut_turn, end_literals
+from analyzer.verify.cut import Cut, at_first_end, cut_turn, end_literals, without_closing
 from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Stage, Traveller, Trip, needles_of_reply
 from analyzer.verify.writer import applicable
@@ -182,4 +182,5 @@ def _look_behind(trip: Trip, rest: str, found: MiddleFindings, moved: Sequence[s
     left = [word for word in needles_of_reply(trip.adapted.reply) if word in rest and word not in moved]
     if left:
         found.failures.append(f"mid-conversation ({trip.label}): {left[0]!r} stands behind the turn's end")
-    found.followed.append((trip, rest))
+    behind = without_closing(Cut(trip.full, rest, "", "history"), trip.before)
+    found.followed.append((trip, behind.text))

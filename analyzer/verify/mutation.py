@@ -26,6 +26,11 @@ PARSES: Final = 6
 """How many texts a mutant is parsed from that no writer killed."""
 
 
+EMPTY_THOUGHT: Final = (
+    "reasoning: some turns without any are written with its opener and closer and nothing between them"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Witness:
     """A trip that held, as a text that mutants are tried on.
@@ -117,6 +122,9 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> tuple[list[str], list[s
         pieces = turn_pieces(spec, witness.message)
         found = misfit(pieces, witness.text)
         if found is None or _is_tolerable(spec, witness, found):
+            continue
+        if mismatch(turn_pieces(spec, witness.message, thought=True), witness.text) is None:
+            notes.append(EMPTY_THOUGHT)
             continue
         left, junctions = soft_misfit(pieces, witness.text)
         proven = all(path in exact for junction in junctions for path in junction.paths)

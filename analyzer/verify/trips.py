@@ -52,6 +52,8 @@ class Trip:
     adapted: Adapted
     before: Before
     full: str
+    last: str | None = None
+    """The render that ends with the turn, where ``full`` is the turn as it stands in mid-conversation."""
     cut: Cut | None = None
     reading: Reading | None = None
     differences: list[Difference] = field(default_factory=list)

@@ -98,7 +98,7 @@ def _witness(kind: str, one: Judgement) -> dict[str, Any]:
     shown: dict[str, Any] = {"messages": [*adapted.before, adapted.turn]}
     if adapted.setting.variables:
         shown["variables"] = dict(adapted.setting.variables)
-    shown["render"] = one.trip.written[-_SHOWN:]
+    shown["render"] = (one.trip.last or one.trip.written)[-_SHOWN:]
     shown["proof"] = finding.proof
     shown["seen"] = str(finding.difference)
     return shown

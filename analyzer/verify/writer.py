@@ -44,15 +44,18 @@ def write_call(spec: Spec, call: ToolCall, index: int = 0, *, layout: int = 0) -
     return "".join(piece.text for piece in call_pieces(segment.layouts[layout], call, index))
 
 
-def turn_pieces(spec: Spec, message: Message, *, layout: int = 0) -> list[Piece]:
-    """The pieces of a turn, from the header on."""
+def turn_pieces(spec: Spec, message: Message, *, layout: int = 0, thought: bool = False) -> list[Piece]:
+    """The pieces of a turn, from the header on.
+
+    ``thought``: reasoning that the message has none of is written all the same, as its opener and closer.
+    """
     turn = spec.turn
     pieces = [Piece.literal(turn.header, "turn.header")]
     segments = applicable(spec, message)
     started = False
     for number, segment in segments:
         path = f"turn.segments[{number}]"
-        written = list(_segment_pieces(segment, message, path, layout))
+        written = list(_segment_pieces(segment, message, path, layout, thought=thought))
         present = is_written(segment, message)
         if present and started and turn.header_repeats:
             pieces.append(Piece.literal(turn.header, "turn.header"))
@@ -89,16 +92,19 @@ def is_written(segment: Segment, message: Message) -> bool:
     return bool(message.reasoning_content)
 
 
-def _segment_pieces(segment: Segment, message: Message, path: str, layout: int) -> Iterator[Piece]:
+def _segment_pieces(
+    segment: Segment, message: Message, path: str, layout: int, *, thought: bool
+) -> Iterator[Piece]:
     if isinstance(segment, CallsSegment):
         yield from _calls_pieces(segment, message.tool_calls, path, layout)
         return
     value = message.reasoning_content if isinstance(segment, ReasoningSegment) else message.content
-    if not value:
+    if not value and not (thought and isinstance(segment, ReasoningSegment)):
         yield Piece.literal(segment.empty, f"{path}.empty")
         return
     yield Piece.literal(segment.open, f"{path}.open")
-    yield Piece.raw(value)
+    if value:
+        yield Piece.raw(value)
     yield Piece.literal(segment.close, f"{path}.close")
 
 
