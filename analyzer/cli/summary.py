@@ -21,6 +21,7 @@ from analyzer.spec.model import (
     ReasoningSegment,
     Results,
     Spec,
+    around_content,
 )
 from analyzer.spec.parts import JSON_TYPES, ArgumentsSlot, Codec, Codecs, IdSlot
 
@@ -225,7 +226,8 @@ def _reasoning(segment: ReasoningSegment) -> Text:
 
 
 def _results(results: Results) -> Text:
-    out = _around(results.open, results.content, results.close)
+    before, after = around_content(results)
+    out = _around(before, results.content, after)
     written = [word for word in ("id", "name") if getattr(results, word) == "written"]
     grouping = results.grouping.replace("_", " ")
     role = f"role {results.role}" if results.role else "no role of their own"

@@ -49,7 +49,7 @@ def assemble(found: Findings, template: TemplateRef) -> Spec:
     found, header = _without_lead(found, header)
     found = _one_message_a_call(found, header)
     segments, repeats = _segments(found)
-    segments = _without_false_stops(segments)
+    segments = _without_false_stops(_thoughts_apart(segments))
     turn = Turn(
         prompts=found.prompts.prompts, header=header, header_repeats=repeats, segments=tuple(segments)
     )
@@ -125,6 +125,29 @@ def _without_false_stops(segments: list[Segment]) -> list[Segment]:
         else segment
         for segment in segments
     ]
+
+
+def _thoughts_apart(segments: list[Segment]) -> list[Segment]:
+    """Give a thought that the opener of one content begins with, around nothing, to a reasoning segment of its own."""
+    thought = next((one for one in segments if isinstance(one, ReasoningSegment)), None)
+    if thought is None or thought.when != "any" or thought.empty or not thought.open.strip():
+        return segments
+    written = thought.open + thought.close
+    opened = [one for one in segments if isinstance(one, ContentSegment) and one.open.startswith(written)]
+    if len(opened) != 1 or opened[0].when == "any" or opened[0].empty:
+        return segments
+    (content,) = opened
+    other = "beside_calls" if content.when == "alone" else "alone"
+    apart: list[Segment] = []
+    for one in segments:
+        if one is thought:
+            apart.append(thought.model_copy(update={"when": content.when, "empty": written}))
+            apart.append(thought.model_copy(update={"when": other}))
+        elif one is content:
+            apart.append(content.model_copy(update={"open": content.open[len(written) :]}))
+        else:
+            apart.append(one)
+    return apart
 
 
 def turn_end(frame: Frame) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from analyzer.infer.calls import CallsFinding
 from analyzer.infer.reasoning_fields import ReasoningFinding
-from analyzer.spec.model import CallsSegment, Evidence, InputFacts, Results, Spec
+from analyzer.spec.model import CallsSegment, Evidence, InputFacts, Results, Spec, around_content
 from analyzer.spec.parts import ArgumentsSlot, JsonType
 
 Found = dict[str, tuple[Evidence, ...]]
@@ -181,7 +181,8 @@ def _item(slot: ArgumentsSlot) -> str:
 
 
 def _results(found: dict[str, list[Evidence]], results: Results) -> None:
-    between = f"a result stands between {_shown(results.open)} and {_shown(results.close)}"
-    _add(found, "results.open", "S1", between, ("c1a2+R",))
+    before, after = around_content(results)
+    between = f"a result stands between {_shown(before)} and {_shown(after)}"
+    _add(found, "results.parts" if results.parts else "results.open", "S1", between, ("c1a2+R",))
     _add(found, "results.grouping", "S2", f"two results: {results.grouping.replace('_', ' ')}", ("c2a2+R",))
     _add(found, "results.role", "S3", f"the turn of a result says {_shown(results.role)}", ("c1a2+R",))

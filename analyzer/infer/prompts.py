@@ -48,9 +48,21 @@ def find_prompts(session: Session, calls_session: Session | None, facts: Templat
 def narrowed(
     frame: Frame, calls: CallsFinding | None, prompts: Sequence[Prompt]
 ) -> tuple[Frame, CallsFinding | None]:
-    """T5: shorten the header to what the prompts under every setting share; the rest belongs to the segments."""
-    texts = [prompt.text for prompt in prompts if prompt.text.strip()]
+    """T5: shorten the header to what the prompts under every setting share; the rest belongs to the segments.
+
+    Behind a result a turn may go on without its header: a prompt there that shares nothing with it says nothing of it.
+    """
+    texts = [
+        prompt.text
+        for prompt in prompts
+        if prompt.text.strip() and (prompt.after == "user" or common_start(frame.header, prompt.text).strip())
+    ]
     header = _shared_header(frame.header, texts) if texts else frame.header
+    own = _from_first_marker(frame.header)
+    lost = not any(map(is_marker, lexemes(header)))
+    theirs = own == frame.header or own in frame.user_header
+    if texts and lost and not theirs and all(own in text for text in texts):
+        return replace(frame, header=own), calls  # the words before it belong to the user's turn
     marked = not any(_goes_on_in_words(header, text) for text in texts)
     if header == frame.header or not marked or not any(is_marker(piece) for piece in lexemes(header)):
         return frame, calls
@@ -60,6 +72,12 @@ def narrowed(
         return shorter, None
     before_text = rest + calls.before_text if calls.content_position == "before" else ""
     return shorter, replace(calls, before=rest + calls.before, before_text=before_text)
+
+
+def _from_first_marker(header: str) -> str:
+    pieces = lexemes(header)
+    first = next((at for at, piece in enumerate(pieces) if is_marker(piece)), 0)
+    return "".join(pieces[first:])
 
 
 def with_header(found: PromptsFinding, header: str) -> PromptsFinding:

@@ -197,6 +197,8 @@ def _cut(
     region = alone if alone is not None else with_calls
     assert region is not None  # noqa: S101  (one of the two shows the needle)
     before = region.partition(needles.reasoning)[0]
+    if frame.header.strip() and frame.header in before:
+        before = before[before.index(frame.header) :]  # words before it belong to the user's turn
     always = bool(frame.header) and frame.user_end.endswith(
         frame.header
     )  # it stands before the turn's own text

@@ -8,6 +8,9 @@ S3  the header of the result's turn against the user's
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
+from typing import Final
 
 from analyzer.infer.turn import Frame, Regions
 from analyzer.observe.alignment import align
@@ -15,6 +18,7 @@ from analyzer.observe.lexemes import common_suffix, is_marker, lexemes
 from analyzer.observe.session import Session
 from analyzer.observe.variants import Variants
 from analyzer.spec.model import Results
+from analyzer.spec.parts import ContentSlot, IdSlot, NameSlot, ResultPart
 
 
 def find_results(
@@ -60,7 +64,7 @@ def find_results(
         )
     elif between is not None and cut.outer_open.strip():
         grouping = "shared_turn"
-    return Results(
+    found = Results(
         role=role,
         header=header,
         open=opened,
@@ -72,6 +76,32 @@ def find_results(
         content=content,
         grouping=grouping,
     )
+    return _with_slots(found)
+
+
+def _with_slots(found: Results) -> Results:
+    """Write a result that names its call as parts; a header that does is a part of each result that has a turn of its own."""
+    header, own = found.header, ""
+    if found.grouping == "own_turn" and (at := _first_slot(header)) >= 0:
+        header, own = header[:at], header[at:]
+    if _first_slot(own + found.open + found.close) < 0:
+        return found
+    texts = (*_SLOT.split(own + found.open), "{content}", *_SLOT.split(found.close))
+    parts = tuple(_SLOTS.get(text, text) for text in texts if text)
+    return found.model_copy(update={"header": header, "open": "", "close": "", "parts": parts})
+
+
+_SLOTS: Final[Mapping[str, ResultPart]] = {
+    "{name}": NameSlot(),
+    "{id}": IdSlot(),
+    "{content}": ContentSlot(),
+}
+_SLOT: Final = re.compile(r"(\{name\}|\{id\})")
+
+
+def _first_slot(text: str) -> int:
+    found = _SLOT.search(text)
+    return found.start() if found else -1
 
 
 def _last_marker(text: str, value: str) -> str:

@@ -256,19 +256,26 @@ _SPECIAL_NAMES: Final = frozenset({"loop", "self", "super", "caller", "varargs",
 
 
 def _wanted(all_nodes: Iterable[nodes.Node]) -> set[str]:
-    """The names that are never given a value, and those whose being set is asked for."""
+    """The names that are never given a value, and those whose being set is asked for; parameters and items of loops are neither."""
     read: set[str] = set()
     stored: set[str] = set()
     asked: set[str] = set()
+    bound: set[str] = set()
     for node in all_nodes:
         match node:
+            case nodes.Macro(name=name):
+                bound.update((name, *(parameter.name for parameter in node.args)))
+            case nodes.For():
+                bound.update(target.name for target in node.target.find_all(nodes.Name))
+                if isinstance(node.target, nodes.Name):
+                    bound.add(node.target.name)
             case nodes.Name(name=name):
                 (read if node.ctx == "load" else stored).add(name)
             case nodes.Test(name="defined" | "undefined" | "none", node=nodes.Name(name=name)):
                 asked.add(name)
             case nodes.Filter(name="default" | "d", node=nodes.Name(name=name)):
                 asked.add(name)
-    return ((read - stored) | asked) - set(environment().globals) - _SPECIAL_NAMES
+    return ((read - stored) | asked) - bound - set(environment().globals) - _SPECIAL_NAMES
 
 
 def _preorder(node: nodes.Node) -> Iterator[nodes.Node]:

@@ -245,6 +245,15 @@ class Results(Frozen):
     """One result as literals and slots, between `header` and `end`; for formats that write an id or a name beside it."""
 
 
+def around_content(results: Results) -> tuple[str, str]:
+    """What stands before and after a result's content, for people: a slot of its parts is its name in braces."""
+    if not results.parts:
+        return results.open, results.close
+    texts = [part if isinstance(part, str) else f"{{{part.slot}}}" for part in results.parts]
+    before, _, after = "".join(texts).partition("{content}")
+    return before, after
+
+
 class Grammar(Frozen):
     """Facts for constrained decoding."""
 

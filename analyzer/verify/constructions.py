@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from analyzer.chat import Message
+from analyzer.observe.lexemes import is_marker, lexemes
 from analyzer.spec.model import ContentSegment, ReasoningSegment, Spec
 from analyzer.verify.cases import needle
 from analyzer.verify.cut import Cut, shared_prefix
@@ -91,7 +92,8 @@ class _Splicer:
                 f"({self.trip.label})"
             )
         made = self._exact(prompt) or self._soft(prompt) or self._beside(prompt)
-        if made is None and odd and any(prompt.startswith(header) for header in self.headers):
+        headed = any(prompt.startswith(header) for header in self.headers)
+        if made is None and headed and (odd or self._opens_no_thought(prompt)):
             if self._addresses_content(prompt):
                 return None
             made = self._odd(prompt)
@@ -152,6 +154,12 @@ class _Splicer:
         if self.segment is not None and opened > closed:
             return self._made(self._thought(self.segment), "odd", thinks=True)
         return self._made(self.body, "odd", thinks=False)
+
+    def _opens_no_thought(self, prompt: str) -> bool:
+        """Whether what a prompt says of its own can be no opener of reasoning: there is no marker in it, or reasoning has another."""
+        added = prompt[len(self.spec.turn.header) :]
+        known = any(one.open.strip() and one.open.strip() not in added for one in self.spec.reasoning)
+        return bool(added.strip()) and (known or not any(map(is_marker, lexemes(added))))
 
     def _addresses_content(self, prompt: str) -> bool:
         """Whether the prompt ends in the opener of content, behind which this turn cannot be said."""

@@ -88,7 +88,18 @@ def _behind_result(spec: Spec, before: Before, bare: str, rendered: str) -> int 
         shared = rendered[len(bare) : shared_prefix(before.prompt or bare, rendered)]
         return len(bare) + len(shared) - len(shared.lstrip())
     open_ends = [bare.removesuffix(segment.end.literal) for segment in spec.turn.segments if segment.end]
-    return max((len(text) for text in open_ends if text != bare and rendered.startswith(text)), default=None)
+    found = [len(text) for text in open_ends if text != bare and rendered.startswith(text)]
+    return max(found) if found else _behind_respaced(bare, rendered)
+
+
+def _behind_respaced(bare: str, rendered: str) -> int | None:
+    """Behind the conversation before the turn where nothing but white space is written otherwise in it."""
+    wanted = "".join(bare.split())
+    places = [at for at, character in enumerate(rendered) if not character.isspace()]
+    if not wanted or len(places) < len(wanted):
+        return None
+    stop = places[len(wanted) - 1] + 1
+    return stop if "".join(rendered[:stop].split()) == wanted else None
 
 
 def _behind_last_message(header: str, before: Before, rendered: str) -> int | None:

@@ -6,7 +6,7 @@ writer would have written otherwise, or that a parser of the mutant reads otherw
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,15 +20,17 @@ from analyzer.verify.mutants import ADDED_END, Mutant, mutants
 from analyzer.verify.pieces import Piece, misfit, mismatch
 from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Traveller, Trip
-from analyzer.verify.writer import applicable, turn_pieces
+from analyzer.verify.writer import Thought, applicable, turn_pieces
 
 PARSES: Final = 6
 """How many texts a mutant is parsed from that no writer killed."""
 
 
-EMPTY_THOUGHT: Final = (
-    "reasoning: some turns without any are written with its opener and closer and nothing between them"
-)
+OTHER_THOUGHTS: Final[Mapping[Thought, str]] = {
+    "marked": "reasoning: some turns without any are written with its opener and closer and nothing between them",
+    "none": "reasoning: some turns without any have nothing in its place",
+}
+"""Ways to write a turn without reasoning that a spec's `empty` does not say, and what is then not proven of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,11 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> tuple[list[str], list[s
         found = misfit(pieces, witness.text)
         if found is None or _is_tolerable(spec, witness, found):
             continue
-        if mismatch(turn_pieces(spec, witness.message, thought=True), witness.text) is None:
-            notes.append(EMPTY_THOUGHT)
+        other = next(
+            (note for way, note in OTHER_THOUGHTS.items() if _fits_thought(spec, witness, way)), None
+        )
+        if other is not None:
+            notes.append(other)
             continue
         left, junctions = soft_misfit(pieces, witness.text)
         proven = all(path in exact for junction in junctions for path in junction.paths)
@@ -141,6 +146,12 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> tuple[list[str], list[s
             f"{witness.label}: the template writes {witness.text[at : at + 60]!r} where the spec has {wanted}"
         )
     return failures, notes
+
+
+def _fits_thought(spec: Spec, witness: Witness, thought: Thought) -> bool:
+    if witness.message.reasoning_content:
+        return False
+    return mismatch(turn_pieces(spec, witness.message, thought=thought), witness.text) is None
 
 
 def _is_tolerable(spec: Spec, witness: Witness, found: tuple[int, Piece | None]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from analyzer.chat import Message, ToolCall
 from analyzer.spec.model import (
@@ -25,6 +25,9 @@ from analyzer.spec.model import (
 from analyzer.spec.parts import ArgumentsSlot, IdSlot, IndexSlot, JsonCodec, KeySlot, NameSlot, Part, TypeSlot
 from analyzer.verify.cases import json_type
 from analyzer.verify.pieces import Piece, write_value
+
+Thought: TypeAlias = Literal["empty", "marked", "none"]
+"""A turn without reasoning has the segment's `empty`, its opener and closer with nothing between, or nothing at all."""
 
 
 def write_turn(spec: Spec, message: Message, *, prompt: str = "", layout: int = 0) -> str:
@@ -44,10 +47,10 @@ def write_call(spec: Spec, call: ToolCall, index: int = 0, *, layout: int = 0) -
     return "".join(piece.text for piece in call_pieces(segment.layouts[layout], call, index))
 
 
-def turn_pieces(spec: Spec, message: Message, *, layout: int = 0, thought: bool = False) -> list[Piece]:
+def turn_pieces(spec: Spec, message: Message, *, layout: int = 0, thought: Thought = "empty") -> list[Piece]:
     """The pieces of a turn, from the header on.
 
-    ``thought``: reasoning that the message has none of is written all the same, as its opener and closer.
+    ``thought``: how reasoning that the message has none of is written.
     """
     turn = spec.turn
     pieces = [Piece.literal(turn.header, "turn.header")]
@@ -93,18 +96,22 @@ def is_written(segment: Segment, message: Message) -> bool:
 
 
 def _segment_pieces(
-    segment: Segment, message: Message, path: str, layout: int, *, thought: bool
+    segment: Segment, message: Message, path: str, layout: int, *, thought: Thought
 ) -> Iterator[Piece]:
     if isinstance(segment, CallsSegment):
         yield from _calls_pieces(segment, message.tool_calls, path, layout)
         return
     value = message.reasoning_content if isinstance(segment, ReasoningSegment) else message.content
-    if not value and not (thought and isinstance(segment, ReasoningSegment)):
+    if not value and isinstance(segment, ReasoningSegment) and thought != "empty":
+        if thought == "marked":
+            yield Piece.literal(segment.open, f"{path}.open")
+            yield Piece.literal(segment.close, f"{path}.close")
+        return
+    if not value:
         yield Piece.literal(segment.empty, f"{path}.empty")
         return
     yield Piece.literal(segment.open, f"{path}.open")
-    if value:
-        yield Piece.raw(value)
+    yield Piece.raw(value)
     yield Piece.literal(segment.close, f"{path}.close")
 
 

@@ -50,28 +50,38 @@ def test_a_prompt_of_a_setting_that_history_never_has_is_a_defect(text: str) -> 
     assert found["prompt_not_in_history"].witness["variables"] == {"enable_thinking": False}
 
 
-def test_such_a_default_prompt_fails() -> None:
-    """What every turn begins with has to be known."""
-    text = f"{HEADER}<|speak|>"
-    changes = {f"turn.prompts.{number}.text": text for number in (0, 2)}
-    verdict = _prove(
-        TOGGLE,
-        changes,
-        (
-            "{{- '<|im_start|>assistant\\n' -}}\n    {%- if enable",
-            "{{- '<|im_start|>assistant\\n' + ('' if enable_thinking is defined and not enable_thinking else '<|speak|>') -}}\n    {%- if enable",
-        ),
+def _default(text: str) -> tuple[dict[str, Any], tuple[str, str]]:
+    """The spec's changes and the template's, for a default prompt that says something else."""
+    changes = {f"turn.prompts.{number}.text": f"{HEADER}{text}" for number in (0, 2)}
+    spelt = text.replace("\n", "\\n")
+    opened = "{{- '<|im_start|>assistant\\n'"
+    condition = "'' if enable_thinking is defined and not enable_thinking else"
+    return changes, (
+        f"{opened} -}}}}\n    {{%- if enable",
+        f"{opened} + ({condition} '{spelt}') -}}}}\n    {{%- if enable",
     )
 
-    assert verdict.word == "failed"
-    assert any("is no beginning of a turn" in line for line in verdict.verification.failures)
+
+@pytest.mark.parametrize("text", ["<|speak|>", "<judge>\n", "Here is what I think of it:\n"])
+def test_such_a_default_prompt_is_a_defect_where_it_cannot_open_the_known_thought(text: str) -> None:
+    """Reasoning has another opener; nothing shows what closes this one, so what stands behind it is content."""
+    changes, replaced = _default(text)
+    verdict = _prove(TOGGLE, changes, replaced)
+    found = {defect.kind: defect for defect in verdict.defects}
+
+    assert verdict.word == "proven_with_defects"
+    assert found["prompt_not_in_history"].witness["prompt"].endswith(text)
 
 
-def test_such_a_prompt_fails_where_reasoning_is_known_from_nowhere_else() -> None:
-    """It may open a thought in words that the spec has wrong."""
+@pytest.mark.parametrize("which", ["default", "setting"])
+def test_such_a_prompt_fails_where_the_spec_has_no_reasoning(which: str) -> None:
+    """A marker may open a thought that the spec has forgotten."""
     never = ("loop.index0 > ns.question and message.reasoning_content", "false")
-    changes = {**_prompts("<thought>\n"), "turn.segments.0.kept": "never", "turn.segments.0.fields": []}
-    verdict = _prove(TOGGLE, {**changes, "input.reasoning_fields": []}, never, _says("<thought>\\n"))
+    changes, replaced = (
+        _default("<thought>\n") if which == "default" else (_prompts("<thought>\n"), _says("<thought>\\n"))
+    )
+    none = {"turn.segments.0": None, "input.reasoning_fields": []}
+    verdict = _prove(TOGGLE, {**changes, **none}, never, replaced)
 
     assert verdict.word == "failed"
     assert any("is no beginning of a turn" in line for line in verdict.verification.failures)
