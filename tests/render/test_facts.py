@@ -80,6 +80,16 @@ def test_a_variable_that_is_only_set_in_a_branch_is_no_input() -> None:
     assert {"date": ("1 May",)} == facts.defaults
 
 
+def test_macros_their_parameters_and_loop_items_are_no_inputs() -> None:
+    """Not even where the template asks whether they are set, or a macro calls itself."""
+    facts = template_facts(
+        "{%- macro show(value, deep) -%}{{ show(value) if deep is defined else value | default('') }}{%- endmacro -%}"
+        "{%- for key, item in tools | items -%}{{ item is none }}{{ show(key) }}{%- endfor -%}{{ wanted }}"
+    )
+
+    assert facts.inputs == ("wanted",)
+
+
 def test_literals_come_once_and_in_order() -> None:
     """Text and string constants, as they stand in the source."""
     facts = template_facts("<a>{{ 'b' }}{% if x == 'c' %}<a>{% endif %}{{ 'b' ~ 'd' }}{# no #}")

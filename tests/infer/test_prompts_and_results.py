@@ -1,0 +1,101 @@
+"""What a setting changes before the turn, an empty thought of some turns, names and ids beside results."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from analyzer.analysis import Analysis, analyze
+from analyzer.chat import ToolCall
+from analyzer.render import InProcessRenderer
+from analyzer.spec.model import Spec
+from analyzer.template import Template
+from analyzer.verify.results import Answer, write_results
+
+CALLS = (
+    '{%- for call in message.tool_calls or [] -%}{{- \'<call>{"name": "\' + call.function.name + '
+    "'\", \"arguments\": ' + (call.function.arguments | tojson) + '}</call>' -}}{%- endfor -%}"
+)
+
+
+def analysed(text: str) -> tuple[Analysis, Spec]:
+    """The analysis of a template's text, and its spec."""
+    done = analyze(
+        Template("inline", text, hashlib.sha256(text.encode()).hexdigest(), {}), renderer=InProcessRenderer()
+    )
+    assert done.spec is not None
+    return done, done.spec
+
+
+def test_words_that_a_setting_writes_behind_the_user_are_no_header() -> None:
+    """Where the last user message is closed otherwise under a setting, the header begins with the assistant's own marker."""
+    _, spec = analysed(
+        "{%- for message in messages -%}{%- if message.role == 'assistant' -%}{{- "
+        "(' /fast ' if quick is defined and quick else ' /slow ') + '<bot>' + (message.content or '') -}}"
+        + CALLS
+        + "{{- '<end>' -}}{%- elif message.role == 'tool' -%}{{- '<tool>' + message.content -}}"
+        "{%- else -%}{{- '<' + message.role + '>' + message.content -}}{%- endif -%}{%- endfor -%}"
+        "{%- if add_generation_prompt -%}{{- (' /fast ' if quick is defined and quick else ' /slow ') + '<bot>' -}}"
+        "{%- endif -%}"
+    )
+
+    assert spec.turn.header == "<bot>"
+    assert {prompt.text for prompt in spec.turn.prompts} == {" /slow <bot>", " /fast <bot>"}
+    assert spec.verification is not None
+    assert spec.verification.verdict == "proven"
+
+
+def test_an_empty_thought_before_texts_only_is_a_segment_of_its_own() -> None:
+    """Texts write it, calls do not, and the prompt writes it before either: what follows it is the text's own opener."""
+    _, spec = analysed(
+        "{%- for message in messages -%}{%- if message.role == 'assistant' -%}{{- '<bot>' -}}"
+        "{%- if message.tool_calls -%}{{- message.content or '' -}}" + CALLS + "{%- else -%}"
+        "{{- '<think>\\n\\n</think>\\n<answer>\\n' + message.content + '\\n</answer>' -}}{%- endif -%}{{- '<end>' -}}"
+        "{%- else -%}{{- '<' + message.role + '>' + message.content -}}{%- endif -%}{%- endfor -%}"
+        "{%- if add_generation_prompt -%}{{- '<bot><think>' + ('' if deep is defined and deep else '\\n\\n</think>\\n') -}}"
+        "{%- endif -%}"
+    )
+    alone, beside = spec.reasoning
+
+    assert (alone.when, alone.empty) == ("alone", "<think>\n\n</think>\n")
+    assert (beside.when, beside.empty) == ("beside_calls", "")
+    assert [one.open for one in spec.content] == ["<answer>\n", ""]
+    assert spec.verification is not None
+    assert spec.verification.verdict == "proven"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wanted"),
+    [
+        ("'<tool name=' + message.name + '>'", "'</tool>'", "<tool name=a>Sunny</tool>"),
+        (
+            '\'<tool>{"id": "\' + message.tool_call_id + \'", "text": "\'',
+            "'\"}</tool>'",
+            '<tool>{"id": "call_7", "text": "Sunny"}</tool>',
+        ),
+        (
+            "'<tool>' + message.name + ' '",
+            "' (' + message.tool_call_id + ')</tool>'",
+            "<tool>a Sunny (call_7)</tool>",
+        ),
+    ],
+)
+def test_names_and_ids_beside_a_result_are_parts(before: str, after: str, wanted: str) -> None:
+    """They are slots, which another call fills with its own, and nothing about the results stays unproven."""
+    _, spec = analysed(
+        "{%- for message in messages -%}{%- if message.role == 'assistant' -%}{{- '<bot>' + (message.content or '') -}}"
+        + CALLS
+        + "{{- '<end>' -}}{%- elif message.role == 'tool' -%}{{- "
+        + f"{before} + message.content + {after}"
+        + " -}}{%- else -%}{{- '<' + message.role + '>' + message.content -}}{%- endif -%}{%- endfor -%}"
+        "{%- if add_generation_prompt -%}{{- '<bot>' -}}{%- endif -%}"
+    )
+    assert spec.results is not None
+    assert spec.verification is not None
+    call = ToolCall("a", "{}", "call_7")
+
+    assert write_results(spec, [Answer(call, "Sunny")]) == wanted
+    assert not [
+        line for line in spec.verification.unproven if line.startswith("results: the template writes")
+    ]
