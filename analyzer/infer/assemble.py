@@ -210,11 +210,14 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     repeats = repeats or message_end is not None
     written = reasoning.empty if reasoning is not None and (everywhere or not reasoning.with_content) else ""
     moved = found.frame.header[len(header) :]
+    empty = rest_of(moved + calls.before, written)
+    if moved.strip() and empty == moved and after_content.endswith(moved):  # every segment begins with it
+        after_content, empty, rest = after_content[: -len(moved)], "", moved + rest
     beside = ContentSegment(
         when="beside_calls",
         open=rest_of(moved + calls.before_text, written) if opening is None else opening,
         close=after_content,
-        empty=rest_of(moved + calls.before, written),
+        empty=empty,
         end=message_end,
     )
     call_lead, call_end = end_of(calls.tail)

@@ -10,7 +10,7 @@ C5  with and without text beside the calls: what joins text and calls
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from analyzer.infer.bodies import FoundBody, find_json, find_sequence, slotted
@@ -119,8 +119,13 @@ def _frame_calls(
         cut = Cut(before, "", "", between, after)
     else:
         cut = align(before, between, after)
+        if details["kind"] == "sequence" and cut.open.isspace() and cut.outer_open.strip():
+            # white space alone tells no reader that a call begins: it opens the section, and separates calls
+            section, separator = cut.outer_open + cut.open, cut.separator + cut.open
+            cut = replace(cut, outer_open=section, open="", separator=separator)
     if between is None:
         cut = Cut(before, "", "", "", after)
+    cut = _without_lead_of_others(cut, beside)
     opened, lead, more = _section_open(session, cut, beside, frame, empties)
     wrapper = before_text[len(empties) :] if before_text.startswith(empties) else ""
     if opened and wrapper.strip() and more.startswith(wrapper):
@@ -150,6 +155,15 @@ def _frame_calls(
         ambiguous=cut.ambiguous,
         **details,  # type: ignore[arg-type]
     )
+
+
+def _without_lead_of_others(cut: Cut, beside: str | None) -> Cut:
+    """Take off a call's opener white space that stands before calls and between them, and not behind a text."""
+    core = cut.open.lstrip()
+    white = cut.open[: len(cut.open) - len(core)]
+    if not white or not core or beside is None or beside.endswith(cut.open) or not beside.endswith(core):
+        return cut
+    return replace(cut, outer_open=cut.outer_open + white, open=core, separator=cut.separator + white)
 
 
 _NUMBER_AT_END: Final = re.compile(r"[0-9]+\Z")

@@ -128,9 +128,8 @@ def _separate(
 
 
 def _starts_marker_after_value(close: str, moved: str) -> bool:
-    """Tell whether `moved`, a lexeme that begins the item's closer too, is the start of every marker."""
-    pieces = lexemes(moved)
-    return bool(pieces) and bool(moved.strip()) and close.startswith(moved)
+    """Tell whether `moved`, which begins the item's closer too (behind a quote), is the start of every marker."""
+    return bool(moved.strip()) and close.lstrip("'\"").startswith(moved)
 
 
 def _pairs(text: str, call: CallNeedles, count: int) -> list[tuple[int, str, int]] | None:

@@ -60,7 +60,8 @@ def narrowed(
     header = _shared_header(frame.header, texts) if texts else frame.header
     own = _from_first_marker(frame.header)
     lost = not any(map(is_marker, lexemes(header)))
-    theirs = own == frame.header or own in frame.user_header
+    words = frame.header[: len(frame.header) - len(own)]
+    theirs = own in frame.user_header or all(text.startswith(words) for text in texts)
     if texts and lost and not theirs and all(own in text for text in texts):
         return replace(frame, header=own), calls  # the words before it belong to the user's turn
     marked = not any(_goes_on_in_words(header, text) for text in texts)

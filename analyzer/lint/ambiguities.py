@@ -6,7 +6,8 @@ Two degrees.  *Fatal*: two different turns are written alike, so no parser can t
     unended_value      A1  a value or a name has no literal behind it
     blank_structure    A2  nothing but white space stands between two unescaped values
     same_opener        A3  two segments begin with the same literal
-    unmarked_calls     A4  no literal but a brace or a bracket begins a call: text that begins so reads as a call
+    unmarked_calls     A4  no literal but a brace or a bracket begins a call: text that begins so reads as a call; fatal
+                           where calls stand in the line of the text before them
     unescaped_values   A5  an unescaped value may hold the literals that end it
     marker_begins_text A6  a closer is the beginning of the literal that opens content
     end_in_marker      A7  the literal that ends a turn stands inside another marker
@@ -185,12 +186,25 @@ def _unmarked_calls(spec: Spec) -> Iterator[Ambiguity]:
     if spec.calls is not None and not any(
         character not in " \t\r\n{[\"'" for character in _until_key(opener)
     ):
+        glued = _glued_text(spec) and not opener[:1].isspace()
         yield Ambiguity(
             "unmarked_calls",
             f"{_calls_path(spec)}.open",
-            "No marker begins a call; text that begins like one reads as a call.",
+            "No marker begins a call, and it stands in the same line as the text before it; the two read as one text."
+            if glued
+            else "No marker begins a call; text that begins like one reads as a call.",
             (opener,),
+            fatal=glued,
         )
+
+
+def _glued_text(spec: Spec) -> bool:
+    """Whether calls stand directly behind a text, with nothing between the two."""
+    kinds = [segment.kind for segment in spec.turn.segments]
+    before = spec.turn.segments[: kinds.index("calls")]
+    beside = [one for one in before if isinstance(one, ContentSegment) and one.when != "alone"]
+    ended = spec.turn.header_repeats and any(one.end is not None for one in beside[:1])
+    return not ended and any(not one.close for one in beside[:1])
 
 
 def _until_key(opener: str) -> str:

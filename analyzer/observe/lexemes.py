@@ -1,16 +1,30 @@
 """Lexemes: the smallest pieces of text that comparisons may cut between.
 
 Comparing characters finds that `<|call_end|>` and `<|calls_end|>` share a beginning; comparing lexemes finds that they share
-nothing. A lexeme is a whole marker (`<...>`, `[...]`, `«...»`, `【...】` without white space inside), a word, a run of
-white space, or one other character.
+nothing. A lexeme is a whole marker (`<...>`, `<<...>>`, `>>...<<`, `[...]`, `«...»`, `【...】`, `@@...`, `%...{` without
+white space inside, `BEGIN ...:`), a word, a run of digits, a run of white space, or one other character.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Final
 
-_MARKS = r"<[^<>\s]{1,120}>|\[/?[^\W\d][\w|/ -]{0,80}\]|«[^«»\s]{1,60}»|»[^«»\s]{1,60}«|【[^【】\s]{1,60}】"
-_LEXEME = re.compile(rf"{_MARKS}|\s+|\w+|.", re.DOTALL)
+_SHAPES: Final = (
+    r"<{2,3}[^<>\s]{1,120}>{2,3}",
+    r">{2,3}[^<>\s]{1,120}<{2,3}",
+    r"<[^<>\s]{1,120}>",
+    r"\[/?[^\W\d][\w|/ -]{0,80}\]",
+    r"«[^«»\s]{1,60}»",
+    r"»[^«»\s]{1,60}«",
+    r"【[^【】\s]{1,60}】",
+    r"@@/?\w{1,60}",
+    r"%\w{1,60}\{",
+    r"\}\w{1,60}%",
+    r"\b(?:BEGIN|START|END|STOP) [A-Z][A-Z_]{0,60}[:.]",
+)
+_MARKS = "|".join(_SHAPES)
+_LEXEME = re.compile(rf"{_MARKS}|\s+|\d+|\w+|.", re.DOTALL)
 _MARKER = re.compile(_MARKS, re.DOTALL)
 
 

@@ -61,5 +61,5 @@ class Mode:
             self.marks.setdefault(token, []).append(mark)
             leads.update(mark.leads)
         for group in self.marks.values():
-            group.sort(key=lambda mark: mark.cue)
+            group.sort(key=lambda mark: (mark.cue, -len(mark.lit.text)))  # what says more is tried first
         self.watch = Watch(self.marks, leads)

@@ -96,6 +96,15 @@ def test_paths_lead_to_the_field() -> None:
         arguments=("arguments",),
         parts=('{"name": "', NameSlot(), '", "arguments": ', WHOLE, "}"),
     )
-    given = Spec(turn=Turn(segments=(ContentSegment(), CallsSegment(layouts=(layout,)))))
+    given = Spec(turn=Turn(segments=(ContentSegment(close="\n"), CallsSegment(layouts=(layout,)))))
 
     assert ["turn.segments[1].open"] == [one.path for one in ambiguities(given)]
+
+
+@pytest.mark.parametrize(("close", "fatal"), [("", [True]), ("\n", [False])])
+def test_calls_without_a_marker_in_the_line_of_a_text_are_read_as_it(close: str, fatal: list[bool]) -> None:
+    """`See [f()]` is a text; a list on a line of its own is a call."""
+    calls = CallsSegment(open="[", close="]", layouts=(SequenceLayout(parts=(NameSlot(), "(", WHOLE, ")")),))
+    given = Spec(turn=Turn(segments=(ContentSegment(close=close), calls)))
+
+    assert [one.fatal for one in ambiguities(given) if one.kind == "unmarked_calls"] == fatal
