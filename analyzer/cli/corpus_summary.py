@@ -27,7 +27,7 @@ SHOWN: Final = 30
 """How many changes of one kind, formats and differences are printed."""
 NAMES: Final = 8
 EVERY: Final = 100
-"""After how many templates a line says how far the job is, where there is no terminal."""
+"""After how many templates, or sooner, a line says how far the job is, where there is no terminal."""
 
 SEVERITY_STYLES: Final = {"drift": "yellow", "regression": "bold red", "broken": "bold magenta"}
 
@@ -48,13 +48,14 @@ def with_progress(results: Iterator[Result], total: int) -> Iterator[Result]:
     out = console(stderr=True)
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     gaps = 0
+    step = max(1, min(EVERY, total // 10))
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
         task = bar.add_task("", total=total)
         for number, result in enumerate(results, start=1):
             gaps += result.is_gap
             words = f"{gaps} not proven · {visible(result.name)[:50]}"
             bar.update(task, advance=1, description=words)
-            if not out.is_terminal and (number % EVERY == 0 or number == total):
+            if not out.is_terminal and (number % step == 0 or number == total):
                 click.echo(f"analyzer: {number} of {total} checked, {gaps} not proven", err=True)
             yield result
 

@@ -124,7 +124,7 @@ class FormatChange:
             else "its only user"
         )
         if len(self.edited) == len(self.templates):
-            why = "the template's text changed" if shared == 1 else "their text changed"
+            why = "the template's text changed" if len(self.templates) == 1 else "their text changed"
         elif self.edited:
             why = f"the text of {len(self.edited)} changed, the others are read in another way"
         else:

@@ -144,21 +144,16 @@ class _Spread:
     def _threads(self) -> int:
         """How many threads the workers have; waits for a worker where there is none."""
         try:
-            threads = sum(self._client.nthreads().values())
-            if threads == 0:
+            if not self._client.nthreads():
                 self._client.wait_for_workers(1, timeout=WORKERS_SECONDS)
-                threads = sum(self._client.nthreads().values())
+            return max(1, sum(map(int, self._client.nthreads().values())))
         except TimeoutError:
             raise JobError(
                 f"the scheduler has no workers, and none came in {WORKERS_SECONDS} s",
                 hint=f"Start some with: dask worker ADDRESS. {CONTINUE}",
             ) from None
         except OSError as error:
-            raise JobError(
-                f"the scheduler does not answer any more: {error}",
-                hint=CONTINUE,
-            ) from None
-        return max(1, threads)
+            raise JobError(f"the scheduler does not answer any more: {error}", hint=CONTINUE) from None
 
 
 def _batches(tasks: Mapping[str, Task], threads: int) -> Sequence[_Batch]:

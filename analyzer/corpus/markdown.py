@@ -22,7 +22,8 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u206
 
 def to_markdown(review: Review) -> str:
     """The page."""
-    return "\n".join([f"## Corpus check: {review.status}", "", *_figures(review), *_changes(review)]) + "\n"
+    lines = [f"## Corpus check: {review.status}", "", *_figures(review), *_changes(review)]
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _figures(review: Review) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from analyzer.corpus.baseline import Baseline
@@ -110,4 +110,12 @@ def review(
     ordered = tuple(sorted(results, key=lambda result: (result.name.lower(), result.name, result.sha256)))
     changes = compare(ordered, broken, baseline, ledger, expected)
     formats = format_changes(changes, ordered, baseline or {})
+    told = {name: one for one in formats for name in one.templates}
+    changes = tuple(_told(change, told) if change.kind == "format_changed" else change for change in changes)
     return Review(summarise(ordered), changes, formats, tuple(broken), ordered)
+
+
+def _told(change: Change, formats: Mapping[str, FormatChange]) -> Change:
+    """The change of a template's format, with the first difference in its words."""
+    first, *more = formats[change.name].differences
+    return replace(change, words=f"{change.words}: {first.words}{f' (and {len(more)} more)' if more else ''}")
