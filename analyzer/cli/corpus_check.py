@@ -205,9 +205,10 @@ def _corpus(sources: Sequence[str], listed: Path | None, which: str | None, fold
     from analyzer.corpus import load_corpus, load_lock  # noqa: PLC0415
     from analyzer.corpus.sources import BrokenSource, load_sources, read_list, unique  # noqa: PLC0415
 
-    named = [*sources, *(read_list(listed) if listed is not None else ())]
-    if listed is not None and not named:
+    more = read_list(listed) if listed is not None else []
+    if listed is not None and not more:
         raise UsageError(f"{listed}: the list names no source")
+    named = [*sources, *more]
     found = list(with_sources(load_sources(named)))
     templates = [template for one in found if not isinstance(one, BrokenSource) for template in one]
     elsewhere: frozenset[str] = frozenset()
