@@ -14,6 +14,7 @@ from rich.text import Text
 from analyzer.cli.output import console, visible
 from analyzer.cli.paint import VERDICT_STYLES, put
 from analyzer.corpus.changes import KINDS, Change, FormatChange
+from analyzer.corpus.markdown import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,8 +83,8 @@ def print_review(review: Review, timings: Timings, cache: ResultCache | None) ->
 def _print_figures(out: Console, review: Review, timings: Timings, cache: ResultCache | None) -> None:
     found = review.summary
     same = "" if found.distinct == found.templates else f" ({found.distinct} distinct)"
-    kept = f", {cache.hits} results from the cache" if cache is not None and cache.hits else ""
-    put(out, Text(f"{found.templates} templates{same} in {timings.seconds:.0f} s{kept}", "bold"))
+    kept = f", {counted(cache.hits, 'result')} from the cache" if cache is not None and cache.hits else ""
+    put(out, Text(f"{counted(found.templates, 'template')}{same} in {timings.seconds:.0f} s{kept}", "bold"))
     if cache is not None and cache.damaged:
         put(out, Text(f"{cache.damaged} damaged cache entries were made again", "yellow"))
     table = Table(show_edge=False)

@@ -75,12 +75,15 @@ class Change:
     """What changed of one template or source."""
 
     name: str
+    """The template's name; the source of one that was not loaded."""
     kind: str
-    """One of `KINDS`."""
+    """What kind of change it is."""
     words: str
+    """What changed, in a sentence."""
     before: str = ""
     """What is committed: a verdict, the name of a format, a hash; empty where there is nothing to be told."""
     after: str = ""
+    """What was found."""
 
     @property
     def severity(self) -> Severity:
@@ -106,7 +109,9 @@ class FormatChange:
     before: str
     """The name of the committed format."""
     after: str
+    """The name of the format that was found."""
     differences: tuple[Difference, ...]
+    """What is otherwise in it, renamed markers first."""
     templates: tuple[str, ...]
     """Those that have the other format now."""
     edited: tuple[str, ...]
@@ -220,7 +225,7 @@ def _of_gap(result: Result, known: Known | None, ledger: Ledger | None) -> Itera
     if result.is_gap and not listed:
         yield Change(result.name, "gap_new", f"not in the ledger: {why}", "", result.verdict)
     if listed and not result.is_gap:
-        words = f"closed: it is {_words(result.verdict)} now; take it out of the ledger"
+        words = f"closed unnoticed: it is {_words(result.verdict)} now; take it out of the ledger"
         yield Change(result.name, "gap_closed", words, ledger[result.sha256].reason, result.verdict)
 
 

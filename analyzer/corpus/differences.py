@@ -23,10 +23,13 @@ class Difference:
     """One difference between two formats: a renaming, or the change of one field."""
 
     words: str
+    """What changed, in a sentence."""
     fields: tuple[str, ...]
     """The fields of the spec that it shows in."""
     before: Any
+    """The marker or word before; where nothing was renamed, the value of the field."""
     after: Any
+    """The same after."""
     renamed: bool = False
     """Whether one marker or word stands in the place of another, and nothing else."""
 

@@ -29,7 +29,7 @@ def to_markdown(review: Review) -> str:
 def _figures(review: Review) -> Iterator[str]:
     found = review.summary
     same = "" if found.distinct == found.templates else f", {found.distinct} of them distinct"
-    yield f"{found.templates} templates{same}, {found.formats} formats."
+    yield f"{counted(found.templates, 'template')}{same}, {counted(found.formats, 'format')}."
     if found.share is not None:
         yield f"{found.proven} of {found.renders_calls} that render calls are proven ({found.share:.1%})."
     yield from ("", "| Verdict | Templates |", "| --- | ---: |")
@@ -75,6 +75,11 @@ def _first(lines: Iterable[str], most: int, bullet: str = "") -> list[str]:
     found = list(lines)
     more = [f"{bullet}and {len(found) - most} more"] if len(found) > most else []
     return [*found[:most], *more]
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def escaped(text: str) -> str:
