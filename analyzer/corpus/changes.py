@@ -7,7 +7,7 @@ ledger (`Gap`)           ─┘
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -186,9 +186,10 @@ def _moved(results: Sequence[Result], baseline: Baseline) -> dict[str, str]:
     free = {
         known.sha256: name for name, known in sorted(baseline.items()) if name not in names and known.sha256
     }
+    lengths = {len(sha) for sha in free}
     found: dict[str, str] = {}
     for result in results:
-        short = next((sha for sha in free if result.sha256.startswith(sha)), None) if free else None
+        short = next((sha for length in lengths if (sha := result.sha256[:length]) in free), None)
         if result.name not in baseline and short is not None:
             found[result.name] = free.pop(short)
     return found
@@ -266,40 +267,29 @@ def format_changes(
     """
     by_name = {result.name: result for result in results}
     committed = {change.after: change.before for change in changes if change.kind == "renamed"}
-    groups: dict[tuple[str, str], list[str]] = {}
+    users: dict[str, list[str]] = {}
+    for name, known in baseline.items():
+        users.setdefault(known.format, []).append(name)
+    groups: dict[tuple[str, str], list[tuple[Result, Known]]] = {}
     for change in changes:
         if change.kind == "format_changed":
-            groups.setdefault((change.before, change.after), []).append(change.name)
-
-    def known(name: str) -> Known:
-        return baseline[committed.get(name, name)]
-
-    return tuple(
-        _format_change(pair, names, by_name, known, baseline) for pair, names in sorted(groups.items())
-    )
+            pair = (by_name[change.name], baseline[committed.get(change.name, change.name)])
+            groups.setdefault((change.before, change.after), []).append(pair)
+    return tuple(_format_change(names, group, users[names[0]]) for names, group in sorted(groups.items()))
 
 
 def _format_change(
-    pair: tuple[str, str],
-    names: Sequence[str],
-    results: Mapping[str, Result],
-    known: Callable[[str], Known],
-    baseline: Baseline,
+    names: tuple[str, str], group: Sequence[tuple[Result, Known]], users: Sequence[str]
 ) -> FormatChange:
-    before, after = pair
-    first = names[0]
-    now = {known(name).name for name in names}
+    result, known = group[0]
+    changed = {known.name for _, known in group}
     return FormatChange(
-        before=before,
-        after=after,
-        differences=differences(
-            diff(format_of(known(first).spec()), format_of(parse_spec(results[first].spec)))
-        ),
-        templates=tuple(names),
-        edited=tuple(name for name in names if not results[name].sha256.startswith(known(name).sha256)),
-        keep=tuple(
-            sorted(one.name for one in baseline.values() if one.format == before and one.name not in now)
-        ),
+        before=names[0],
+        after=names[1],
+        differences=differences(diff(format_of(known.spec()), format_of(parse_spec(result.spec)))),
+        templates=tuple(result.name for result, _ in group),
+        edited=tuple(result.name for result, known in group if not result.sha256.startswith(known.sha256)),
+        keep=tuple(sorted(name for name in users if name not in changed)),
     )
 
 

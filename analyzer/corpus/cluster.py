@@ -11,6 +11,7 @@ Dask's own protocol unpickles what it receives: scheduler and workers have to be
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import queue
@@ -68,7 +69,7 @@ def _connect(scheduler: str) -> Client:
         ) from None
     try:
         return Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, asyncio.TimeoutError, ValueError, TypeError) as error:
         raise UsageError(
             f"{scheduler}: there is no Dask scheduler to be reached: {error}",
             hint="`dask scheduler` prints its address, such as tcp://10.0.0.1:8786.",
@@ -147,7 +148,7 @@ class _Spread:
             if not self._client.nthreads():
                 self._client.wait_for_workers(1, timeout=WORKERS_SECONDS)
             return max(1, sum(map(int, self._client.nthreads().values())))
-        except TimeoutError:
+        except (TimeoutError, asyncio.TimeoutError):  # one and the same from Python 3.11
             raise JobError(
                 f"the scheduler has no workers, and none came in {WORKERS_SECONDS} s",
                 hint=f"Start some with: dask worker ADDRESS. {CONTINUE}",

@@ -8,11 +8,11 @@ that the file hangs on nothing but what was found.  The elements are those that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from analyzer.corpus.changes import KINDS, Change
+from analyzer.corpus.changes import KINDS, Change, FormatChange
 from analyzer.corpus.review import Review
 
 SUITE: Final = "analyzer corpus check"
@@ -35,31 +35,35 @@ def to_junit(review: Review) -> str:
 
 
 def _cases(review: Review) -> Iterator[ET.Element]:
+    formats = review.formats_by_template()
     changes: dict[str, list[Change]] = {}
     for change in review.changes:
         changes.setdefault(change.name, []).append(change)
     for result in review.results:
-        yield _case(review, result.name, result.verdict, changes.pop(result.name, []))
+        yield _case(result.name, result.verdict, changes.pop(result.name, []), formats)
     for name, of_it in sorted(changes.items()):
-        yield _case(review, name, of_it[0].kind, of_it)
+        yield _case(name, of_it[0].kind, of_it, formats)
 
 
-def _case(review: Review, name: str, group: str, changes: Sequence[Change]) -> ET.Element:
+def _case(
+    name: str, group: str, changes: Sequence[Change], formats: Mapping[str, FormatChange]
+) -> ET.Element:
     case = ET.Element("testcase", {"classname": _text(group), "name": _text(name)})
     if changes:
         first = changes[0]  # what matters most comes first
         element = "error" if first.severity == "broken" else "failure"
         attributes = {"type": f"{first.severity}.{first.kind}", "message": _text(first.words)}
-        ET.SubElement(case, element, attributes).text = _text("\n".join(_lines(review, changes)))
+        ET.SubElement(case, element, attributes).text = _text("\n".join(_lines(changes, formats)))
     return case
 
 
-def _lines(review: Review, changes: Sequence[Change]) -> Iterator[str]:
+def _lines(changes: Sequence[Change], formats: Mapping[str, FormatChange]) -> Iterator[str]:
     for change in changes:
-        yield f"{change.kind}: {change.words} ({KINDS[change.kind].meaning})"
-        if change.kind == "format_changed":
-            form = review.format_change(change)
-            yield f"  {form.words}"
+        form = formats.get(change.name) if change.kind == "format_changed" else None
+        if form is None:
+            yield f"{change.kind}: {change.words} ({KINDS[change.kind].meaning})"
+        else:
+            yield f"{change.kind}: {form.words}"
             yield from (f"  {one.words}" for one in form.differences)
 
 

@@ -71,17 +71,9 @@ class Review:
         counted = Counter(change.kind for change in self.changes)
         return {kind: counted[kind] for kind in KINDS if counted[kind]}
 
-    def changes_of(self, name: str) -> list[Change]:
-        """The changes of one template."""
-        return [change for change in self.changes if change.name == name]
-
-    def format_change(self, change: Change) -> FormatChange:
-        """The change of a format that a template's change is a part of."""
-        return next(
-            one
-            for one in self.formats
-            if (one.before, one.after) == (change.before, change.after) and change.name in one.templates
-        )
+    def formats_by_template(self) -> Mapping[str, FormatChange]:
+        """The change of the format of each template that has another one."""
+        return {name: one for one in self.formats for name in one.templates}
 
     def to_json(self) -> dict[str, Any]:
         """The outcome as JSON data."""
@@ -110,9 +102,10 @@ def review(
     ordered = tuple(sorted(results, key=lambda result: (result.name.lower(), result.name, result.sha256)))
     changes = compare(ordered, broken, baseline, ledger, expected)
     formats = format_changes(changes, ordered, baseline or {})
-    told = {name: one for one in formats for name in one.templates}
-    changes = tuple(_told(change, told) if change.kind == "format_changed" else change for change in changes)
-    return Review(summarise(ordered), changes, formats, tuple(broken), ordered)
+    found = Review(summarise(ordered), changes, formats, tuple(broken), ordered)
+    told = found.formats_by_template()
+    worded = (_told(change, told) if change.kind == "format_changed" else change for change in changes)
+    return replace(found, changes=tuple(worded))
 
 
 def _told(change: Change, formats: Mapping[str, FormatChange]) -> Change:
