@@ -144,7 +144,8 @@ def check(
     corpus = _corpus(sources, listed, which, folder)
     templates = _chosen(corpus, only, limit)
     store = None if no_cache else ResultCache(cache)
-    results = list(with_progress(run(templates, Plan(jobs, seconds, seed, store, scheduler)), len(templates)))
+    job = run(templates, Plan(jobs, seconds, seed, store, scheduler))
+    results = sorted(with_progress(job, len(templates)), key=lambda result: result.name)
     took = measured(results, time.monotonic() - started)
     if update_ledger and ledger is not None:
         write_file(ledger, write_entries(results, known or {}))

@@ -188,15 +188,21 @@ def _described(spec: Spec) -> str:
 
 def serve(stream_in: IO[str], stream_out: IO[str]) -> None:
     """Check templates until the input ends, or nobody reads the results any more."""
-    with RenderWorker() as worker, contextlib.suppress(BrokenPipeError):
+    with RenderWorker() as worker:
         for line in stream_in:
             task = Task.from_json(json.loads(line))
             try:
                 result = check_template(task.template(), worker, seed=task.seed)
             except Exception as error:  # noqa: BLE001  (a bug that one template shows must not end the job)
                 result = _bug(task, error)
-            stream_out.write(json.dumps(result.to_json()) + "\n")
-            stream_out.flush()
+            try:
+                stream_out.write(json.dumps(result.to_json()) + "\n")
+                stream_out.flush()
+            except (
+                BrokenPipeError
+            ):  # the job was killed; the interpreter's own last flush shall find no broken pipe
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream_out.fileno())
+                return
 
 
 def _bug(task: Task, error: Exception) -> Result:
