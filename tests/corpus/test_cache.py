@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -19,7 +20,7 @@ from analyzer.corpus.job import Plan, check
 from analyzer.corpus.result import Result
 from analyzer.corpus.task import Task
 from analyzer.errors import UsageError
-from analyzer.template import load_templates
+from analyzer.template import Template, load_templates
 from tests.corpus.conftest import TEMPLATES
 
 KEY: Final = "ab" + "0" * 62
@@ -199,6 +200,46 @@ def test_the_job_makes_a_damaged_entry_again(tmp_path: Path) -> None:
 
     assert (1, 1) == (cache.hits, cache.damaged)
     assert by_name(first) == by_name(second)
+
+
+@given(
+    texts=st.lists(st.text(max_size=3), min_size=1, max_size=8),
+    ends=st.lists(st.integers(0, 8), max_size=4),
+    damaged=st.sets(st.integers(0, 8)),
+)
+def test_a_job_ends_anywhere_and_goes_on(
+    texts: list[str], ends: list[int], damaged: set[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """In the end every template has its one result, and nothing that was kept whole was done again.
+
+    The job is left after any number of results, any number of times; then any entries are damaged.
+    """
+    folder = tmp_path_factory.mktemp("cache")
+    templates = [Template(f"name{number}", text) for number, text in enumerate(texts)]
+    done: list[str] = []
+
+    def engine(tasks: Mapping[str, Task], *_: object) -> Iterator[tuple[str, Result]]:
+        for key, task in tasks.items():
+            done.append(task.text)
+            yield key, Result("", task.template().sha256, "proven", renders_calls=True)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("analyzer.corpus.local.run", engine)
+        for end in ends:
+            job = check(templates, Plan(cache=ResultCache(folder)))
+            list(zip(range(end), job, strict=False))
+            job.close()  # type: ignore[attr-defined]
+        entries = sorted(path for path in folder.rglob("*") if path.is_file())
+        broken = [path for number, path in enumerate(entries) if number in damaged]
+        for path in broken:
+            path.write_bytes(path.read_bytes()[:-1])
+        results = list(check(templates, Plan(cache=ResultCache(folder))))
+
+    assert [template.name for template in templates] == sorted(result.name for result in results)
+    assert {template.name: template.sha256 for template in templates} == {
+        one.name: one.sha256 for one in results
+    }
+    assert len(set(texts)) + len(broken) == len(done)
 
 
 def by_name(results: list[Result]) -> dict[str, object]:
