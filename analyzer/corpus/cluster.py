@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import queue
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,8 @@ CONNECT_SECONDS: Final = 20
 WORKERS_SECONDS: Final = 60
 """How long a job waits for a first worker, and for a new one when all are gone."""
 
+GONE: Final = frozenset({"cancelled", "lost"})
+"""What becomes of futures when their scheduler forgets them."""
 WORKERS_DIED: Final = "every worker that tried it died"
 CONTINUE: Final = "What is done is kept, unless --no-cache: the same command goes on from there."
 
@@ -67,6 +70,8 @@ def _connect(scheduler: str) -> Client:
             "A cluster needs the package distributed",
             hint="Install it, here and on the workers, with: pip install 'chat-template-analyzer[cluster]'",
         ) from None
+    # What it logs of lost connections, with tracebacks, the job tells in its own words.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         return Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, asyncio.TimeoutError, ValueError, TypeError) as error:
@@ -126,10 +131,9 @@ class _Spread:
             return True
         if isinstance(error, JobError):
             raise error
-        raise JobError(
-            f"the cluster gave a batch back undone: {future.status}{f': {error}' if error else ''}",
-            hint=CONTINUE,
-        )
+        if future.status in GONE:
+            raise JobError("the scheduler went away or was started anew", hint=CONTINUE)
+        raise JobError(f"a worker could not do a batch: {type(error).__name__}: {error}", hint=CONTINUE)
 
     def _hand_out(self) -> None:
         if not self._waiting:
@@ -154,7 +158,7 @@ class _Spread:
                 hint=f"Start some with: dask worker ADDRESS. {CONTINUE}",
             ) from None
         except OSError as error:
-            raise JobError(f"the scheduler does not answer any more: {error}", hint=CONTINUE) from None
+            raise JobError(f"the scheduler went away: {error}", hint=CONTINUE) from None
 
 
 def _batches(tasks: Mapping[str, Task], threads: int) -> Sequence[_Batch]:

@@ -171,6 +171,20 @@ def test_a_cluster_without_workers_is_given_up(
         list(cluster.run({"key": Task.of(templates[0])}, deserted.address, 60))
 
 
+def test_a_scheduler_that_goes_away_ends_the_job(
+    deserted: Cluster, templates: list[Template], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was done is told before; the error says how to go on."""
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 5)
+    deserted.add_worker(DOOMED)
+    job = check(templates, Plan(scheduler=deserted.address))
+    next(job)
+    deserted.kill("scheduler")
+
+    with pytest.raises(JobError, match=r"scheduler went away.* goes on from there"):
+        list(job)
+
+
 def test_a_scheduler_that_is_not_there_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong address is told, with what an address looks like."""
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
