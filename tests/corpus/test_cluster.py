@@ -175,7 +175,7 @@ def test_a_scheduler_that_goes_away_ends_the_job(
     deserted: Cluster, templates: list[Template], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was done is told before; the error says how to go on."""
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 5)
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 2)
     deserted.add_worker(DOOMED)
     job = check(templates, Plan(scheduler=deserted.address))
     next(job)
