@@ -6,7 +6,8 @@
     ├── UsageError             the caller asked for something that cannot be done; exit code 2
     ├── TemplateError          a template cannot be found, read or compiled; exit code 3
     ├── SpecError              a format spec is not valid; exit code 4
-    └── ExportError            a spec cannot be expressed in the target asked for; exit code 5
+    ├── ExportError            a spec cannot be expressed in the target asked for; exit code 5
+    └── JobError               a long job could not be finished; exit code 7
 
 Only misuse and unreadable input raise.  What a template does when it is rendered, and what a model writes, are
 values (:mod:`analyzer.render.outcome`, and the problem events of the runtime), never exceptions.  ``str()`` of each
@@ -103,6 +104,12 @@ class ExportError(AnalyzerError):
     def where(self) -> str:
         """The target's name."""
         return self.target
+
+
+class JobError(AnalyzerError):
+    """A long job could not be finished, through no fault of what it was to work on; what was done is kept."""
+
+    exit_code: ClassVar[int] = 7
 
 
 def _place(source: str, line: int | None) -> str:

@@ -40,6 +40,8 @@ EXIT_CODES: Final[Mapping[int, str]] = {
     3: "the template cannot be found, read, compiled or rendered",
     4: "the spec is not valid",
     5: "the spec cannot be expressed in the target asked for",
+    6: "a regression: something is worse than what is committed",
+    7: "a run that is broken: of some source or template nothing can be told",
     70: "a bug in this program",
     130: "interrupted",
     141: "the reader of the output went away",

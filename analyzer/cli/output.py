@@ -16,7 +16,9 @@ from rich.console import Console
 WIDTH: Final = 110
 """How wide text is set where there is no terminal to ask."""
 
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 class _Console(Console):
@@ -46,7 +48,10 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def visible(text: str) -> str:
-    """The text with control characters written out, so that a template cannot drive the terminal; line breaks stay."""
+    """The text with control characters and lone surrogates written out; line breaks stay.
+
+    So a template can neither drive the terminal nor hold what a terminal cannot be sent.
+    """
     return _CONTROLS.sub(lambda found: _spelling(found.group()), text)
 
 

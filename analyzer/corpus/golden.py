@@ -27,7 +27,10 @@ Entries: TypeAlias = dict[str, dict[str, Any]]
 INDEX: Final = "index.yaml"
 SHA_DIGITS: Final = 16
 """How many digits of a template's hash the index holds."""
-_HEAD: Final = "# Written by scripts/regenerate.\n"
+FORMAT_DIGITS: Final = 12
+"""How many digits of its text's hash a format is named by."""
+HEAD: Final = "# Written by scripts/regenerate.\n"
+"""The first line of a file of the golden set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,19 @@ class Drift:
 
 def own_files(results: Iterable[Result]) -> dict[str, str]:
     """The files of the project's own templates, by name."""
-    return {f"{result.name}.yaml": _HEAD + result.spec for result in results if result.spec}
+    return {f"{result.name}.yaml": HEAD + named_spec(result) for result in results if result.spec}
 
 
-def corpus_files(results: Iterable[Result], kept: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The files of real templates: formats and the index. `kept` is what `kept_files` gives."""
+def named_spec(result: Result) -> str:
+    """The spec of a result, with the template's name in it."""
+    spec = parse_spec(result.spec)
+    return dumps(spec.model_copy(update={"template": spec.template.model_copy(update={"name": result.name})}))
+
+
+def corpus_files(
+    results: Iterable[Result], kept: Mapping[str, str] | None = None, *, head: str = HEAD
+) -> dict[str, str]:
+    """The files of many templates: formats and the index. `kept` is what `kept_files` gives, `head` their first line."""
     files = dict(kept or {})
     entries: Entries = read_index(files.pop(INDEX, ""))
     for result in results:
@@ -56,14 +67,12 @@ def corpus_files(results: Iterable[Result], kept: Mapping[str, str] | None = Non
         if result.renders_calls:
             entry["calls"] = True
         if result.spec:
-            text = dumps(format_of(parse_spec(result.spec)))
-            name = hashlib.sha256(text.encode()).hexdigest()[:12]
-            files[f"{name}.yaml"] = _HEAD + text
-            entry["format"] = name
+            files[f"{result.format}.yaml"] = head + format_text(parse_spec(result.spec))
+            entry["format"] = result.format
         if result.defects:
             entry["defects"] = list(result.defects)
         entries[result.name] = entry
-    files[INDEX] = _HEAD + write_yaml(
+    files[INDEX] = head + write_yaml(
         dict(sorted(entries.items(), key=lambda item: (item[0].lower(), item[0])))
     )
     return files
@@ -83,6 +92,15 @@ def kept_files(folder: Path, templates: Mapping[str, str]) -> dict[str, str]:
         if (folder / name).is_file():
             files[name] = (folder / name).read_text(encoding="utf-8")
     return files
+
+
+def head_of(folder: Path) -> str:
+    """The first line of a folder's index, where it is a comment; else one that says what writes such a folder."""
+    path = folder / INDEX
+    first = path.read_text(encoding="utf-8").partition("\n")[0] if path.is_file() else ""
+    return (
+        f"{first}\n" if first.startswith("#") else "# Written by analyzer corpus check --update-baseline.\n"
+    )
 
 
 def read_index(text: str) -> Entries:
@@ -105,6 +123,16 @@ def format_of(spec: Spec) -> Spec:
         "verification": Verification(),
     }
     return spec.model_copy(update=nothing)
+
+
+def format_text(spec: Spec) -> str:
+    """The text of a spec's format."""
+    return dumps(format_of(spec))
+
+
+def format_name(text: str) -> str:
+    """The name of the format with that text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:FORMAT_DIGITS]
 
 
 def drift(folder: Path, files: Mapping[str, str], *, whole: bool = True) -> Iterator[Drift]:

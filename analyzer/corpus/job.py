@@ -1,20 +1,22 @@
-"""The corpus job: every template of a corpus analysed and proven, on all cores, none able to stop the rest.
+"""The corpus job: every template of a corpus analysed and proven, none able to stop the rest.
 
-One thread of this process tends one *lane*, a process with a rendering process of its own.  Results come back in the
-order in which they are ready.
+    templates ─► tasks (equal templates are one) ─► cache ─► an engine for what is left ─► results, one a template
+
+An engine is this machine (`analyzer.corpus.local`) or a cluster (`analyzer.corpus.cluster`).  Results come in the order in
+which they are ready; each is kept before it is told, so a job that is started again goes on where it was.
 """
 
 from __future__ import annotations
 
-import os
-import queue
-import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from analyzer.corpus.lane import Lane
+from analyzer.corpus import local
+from analyzer.corpus.cache import ResultCache
+from analyzer.corpus.fingerprint import fingerprint
 from analyzer.corpus.result import Result
+from analyzer.corpus.task import Task
 from analyzer.template import Template
 
 TEMPLATE_SECONDS: Final = 60.0
@@ -26,73 +28,55 @@ class Plan:
     """How a job is run."""
 
     jobs: int = 0
-    """Processes; 0: one for each core that this process may use."""
+    """Processes on this machine; 0: one for each core that this process may use."""
     seconds: float = TEMPLATE_SECONDS
+    """How long one template may take."""
     seed: int = 0
-    with_specs: bool = False
-
-    @property
-    def lanes(self) -> int:
-        """How many processes that makes."""
-        return (
-            self.jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else self.jobs or 2
-        )
+    """Where verification's conversations come from."""
+    cache: ResultCache | None = None
+    """Where results are kept; None: nowhere."""
+    scheduler: str = ""
+    """The address of a Dask scheduler; empty: this machine does the work."""
 
 
 def check(templates: Sequence[Template], plan: Plan | None = None) -> Iterator[Result]:
-    """Check templates and yield their results as they come.
+    """Check templates and yield one result for each as they come.
 
     Closing the generator, or an exception inside the loop over it, ends all processes.
+
+    Raises:
+        JobError: the cluster went away, or its workers have another version of this package.
+        UsageError: the cluster cannot be reached, the cache not be written, or a package is missing.
     """
     plan = plan or Plan()
-    todo: queue.SimpleQueue[Template] = queue.SimpleQueue()
-    done: queue.SimpleQueue[Result | BaseException] = queue.SimpleQueue()
-    for template in sorted(templates, key=lambda template: -len(template.text)):  # the long ones first
-        todo.put(template)
-    stopped = threading.Event()
-    lanes = [Lane(plan.seconds) for _ in range(max(1, min(plan.lanes, len(templates))))]
-    threads = [
-        threading.Thread(target=_tend, args=(lane, todo, done, stopped, plan), daemon=True) for lane in lanes
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in templates:
-            result = done.get()
-            if isinstance(result, BaseException):
-                raise result
-            yield result
-    finally:
-        stopped.set()
-        for lane in lanes:
-            lane.stop()
-        for thread in threads:
-            thread.join(timeout=5)
+    names: dict[str, list[str]] = {}
+    tasks: dict[str, Task] = {}
+    for template in templates:
+        task = Task.of(template, plan.seed)
+        key = task.key(fingerprint())
+        tasks[key] = task
+        names.setdefault(key, []).append(template.name)
+    for key in list(tasks):
+        kept = plan.cache.get(key) if plan.cache is not None else None
+        if kept is not None:
+            del tasks[key]
+            yield from _named(kept, names[key])
+    if not tasks:
+        return
+    for key, result in _engine(tasks, plan):
+        if plan.cache is not None:
+            plan.cache.put(key, result)
+        yield from _named(result, names[key])
 
 
-def _tend(
-    lane: Lane,
-    todo: queue.SimpleQueue[Template],
-    done: queue.SimpleQueue[Result | BaseException],
-    stopped: threading.Event,
-    plan: Plan,
-) -> None:
-    try:
-        while not stopped.is_set():
-            done.put(lane.check(_task(todo.get_nowait(), plan)))
-    except queue.Empty:
-        pass
-    except BaseException as error:  # noqa: BLE001  (raised again by the job's own thread)
-        done.put(error)
+def _engine(tasks: Mapping[str, Task], plan: Plan) -> Iterator[local.Keyed]:
+    if not plan.scheduler:
+        return local.run(tasks, plan.jobs, plan.seconds)
+    from analyzer.corpus import cluster  # noqa: PLC0415  (an extra)
+
+    return cluster.run(tasks, plan.scheduler, plan.seconds)
 
 
-def _task(template: Template, plan: Plan) -> dict[str, Any]:
-    return {
-        "name": template.name,
-        "sha256": template.sha256,
-        "text": template.text,
-        "special_tokens": dict(template.special_tokens),
-        "added_tokens": list(template.added_tokens),
-        "seed": plan.seed,
-        "with_spec": plan.with_specs,
-    }
+def _named(result: Result, names: Sequence[str]) -> Iterator[Result]:
+    for name in names:
+        yield replace(result, name=name)

@@ -14,11 +14,13 @@ import subprocess
 import sys
 import threading
 import time
-from typing import IO, TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING, Final
 
-from analyzer.corpus.result import Result
+from analyzer.corpus.result import CRASHED, Result
+from analyzer.corpus.task import Task
 from analyzer.errors import AnalyzerError
-from analyzer.render import RenderWorker
+from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker
 from analyzer.template import Template
 
 if TYPE_CHECKING:
@@ -26,17 +28,19 @@ if TYPE_CHECKING:
 
 _MESSAGE: Final = 600
 """Longest failure that is kept, in characters."""
+_STOPPED: Final = frozenset({"timeout", "memory", "crash"})
+"""The kinds of failed renders that hang on the machine and the moment."""
 
 
 class Lane:
     """The job's handle on one process; `check` never raises for what a template does."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._process: subprocess.Popen[str] | None = None
         self.starts = 0
 
-    def check(self, task: dict[str, Any]) -> Result:
+    def check(self, task: Task) -> Result:
         """Check one template; a process that takes too long or dies is a finding about the template."""
         started = time.monotonic()
         process = self._running()
@@ -46,7 +50,7 @@ class Lane:
             expired.set()
             _kill(process)
 
-        timer = threading.Timer(self._seconds, expire)
+        timer = threading.Timer(self.seconds, expire)
         timer.daemon = True
         timer.start()
         try:
@@ -57,14 +61,12 @@ class Lane:
             return Result.from_json(json.loads(line))
         status = self._reap()
         found = (
-            f"stopped after {self._seconds:g} s"
+            f"stopped after {self.seconds:g} s"
             if expired.is_set()
             else f"the process died with status {status}"
         )
         spent = round(time.monotonic() - started, 3)
-        return Result(
-            task["name"], task["sha256"], "crashed", renders_calls=True, failures=(found,), seconds=spent
-        )
+        return _crashed(task, found, spent)
 
     def stop(self) -> None:
         """End the process and all it started."""
@@ -84,10 +86,10 @@ class Lane:
             self.starts += 1
         return self._process
 
-    def _exchange(self, process: subprocess.Popen[str], task: dict[str, Any]) -> str:
+    def _exchange(self, process: subprocess.Popen[str], task: Task) -> str:
         try:
             pipe = _pipe(process.stdin)
-            pipe.write(json.dumps(task) + "\n")
+            pipe.write(json.dumps(task.to_json()) + "\n")
             pipe.flush()
             return _pipe(process.stdout).readline()
         except (OSError, ValueError):
@@ -115,25 +117,29 @@ def _pipe(pipe: IO[str] | None) -> IO[str]:
     return pipe
 
 
-def check_template(
-    template: Template, worker: RenderWorker, *, seed: int = 0, with_spec: bool = False
-) -> Result:
+def check_template(template: Template, worker: Renderer, *, seed: int = 0) -> Result:
     """Analyse and prove one template."""
     from analyzer.analysis import analyze  # noqa: PLC0415  (the job's own process does without)
+    from analyzer.corpus.golden import format_name, format_text  # noqa: PLC0415
     from analyzer.corpus.shown import renders_calls  # noqa: PLC0415
     from analyzer.spec.document import dumps  # noqa: PLC0415
 
     started = time.perf_counter()
+    watched = _Watched(worker)
     try:
-        analysis = analyze(template, renderer=worker, seed=seed)
+        analysis = analyze(template, renderer=watched, seed=seed)
     except AnalyzerError as error:
-        spent = round(time.perf_counter() - started, 3)
-        failures = (str(error),)
         return Result(
-            template.name, template.sha256, "refused", renders_calls=False, failures=failures, seconds=spent
+            template.name,
+            template.sha256,
+            "refused",
+            renders_calls=False,
+            failures=(str(error),),
+            seconds=round(time.perf_counter() - started, 3),
+            stops=watched.stops,
         )
     shown_from = time.perf_counter()
-    shown = analysis.calls_shown or renders_calls(analysis.template, worker)  # inference tries more shapes
+    shown = analysis.calls_shown or renders_calls(analysis.template, watched)  # inference tries more shapes
     ended = time.perf_counter()
     spec = analysis.spec
     return Result(
@@ -148,8 +154,26 @@ def check_template(
         round_trips=analysis.verification.round_trips,
         seconds=round(ended - started, 3),
         phases={**analysis.seconds, "shown": round(ended - shown_from, 4)},
-        spec=dumps(spec) if with_spec and spec is not None else "",
+        stops=watched.stops,
+        format=format_name(format_text(spec)) if spec is not None else "",
+        spec=dumps(spec) if spec is not None else "",
     )
+
+
+class _Watched:
+    """A renderer that counts the renders that a limit of time or memory stopped."""
+
+    def __init__(self, renderer: Renderer) -> None:
+        self._renderer = renderer
+        self.stops = 0
+
+    def render(
+        self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
+    ) -> list[Outcome]:
+        """See `Renderer`."""
+        outcomes = self._renderer.render(source, requests, mutable=mutable)
+        self.stops += sum(isinstance(one, RenderFailure) and one.kind in _STOPPED for one in outcomes)
+        return outcomes
 
 
 def _described(spec: Spec) -> str:
@@ -163,31 +187,37 @@ def _described(spec: Spec) -> str:
 
 
 def serve(stream_in: IO[str], stream_out: IO[str]) -> None:
-    """Check templates until the input ends."""
+    """Check templates until the input ends, or nobody reads the results any more."""
     with RenderWorker() as worker:
         for line in stream_in:
-            task = json.loads(line)
-            template = Template(
-                text=task["text"],
-                name=task["name"],
-                special_tokens=task["special_tokens"],
-                added_tokens=tuple(task["added_tokens"]),
-            )
+            task = Task.from_json(json.loads(line))
             try:
-                result = check_template(template, worker, seed=task["seed"], with_spec=task["with_spec"])
+                result = check_template(task.template(), worker, seed=task.seed)
             except Exception as error:  # noqa: BLE001  (a bug that one template shows must not end the job)
-                result = _bug(template, error)
-            stream_out.write(json.dumps(result.to_json()) + "\n")
-            stream_out.flush()
+                result = _bug(task, error)
+            try:
+                stream_out.write(json.dumps(result.to_json()) + "\n")
+                stream_out.flush()
+            except (
+                BrokenPipeError
+            ):  # the job was killed; the interpreter's own last flush shall find no broken pipe
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream_out.fileno())
+                return
 
 
-def _bug(template: Template, error: Exception) -> Result:
+def _bug(task: Task, error: Exception) -> Result:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else "?"  # noqa: PTH119
-    found = f"a bug: {type(error).__name__} at {place}: {str(error)[:_MESSAGE]}"
-    return Result(template.name, template.sha256, "crashed", renders_calls=True, failures=(found,))
+    return _crashed(task, f"a bug: {type(error).__name__} at {place}: {str(error)[:_MESSAGE]}")
+
+
+def _crashed(task: Task, found: str, seconds: float = 0.0) -> Result:
+    template = task.template()
+    return Result(
+        template.name, template.sha256, CRASHED, renders_calls=True, failures=(found,), seconds=seconds
+    )
 
 
 if __name__ == "__main__":

@@ -1,16 +1,24 @@
-"""The result of checking one template, and the summary of many: plain data, as `corpus check --json` prints it."""
+"""The result of checking one template, and the figures of many: plain data, as `corpus check --json` prints it.
+
+What was measured (seconds, stopped renders) is kept apart from what was found: the same templates give the same bytes,
+whichever machine checked them and whatever was in the cache.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 
+CRASHED: Final = "crashed"
+"""The verdict of a template whose process died or was stopped: there is no result."""
 PROVEN: Final = frozenset({"proven", "proven_with_defects"})
+MEASURED: Final = ("seconds", "phases", "stops")
+"""The fields of a result that say how it was made, and not what was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +47,12 @@ class Result:
     """How long it took."""
     phases: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Seconds by phase."""
+    stops: int = 0
+    """How many renders a limit of time or memory stopped."""
+    format: str = ""
+    """The name of its format: the first digits of the hash of the spec without what belongs to one template."""
     spec: str = field(default="", repr=False)
-    """The spec as YAML, where it was asked for."""
+    """The spec as YAML; it does not name the template, as equal templates share a result."""
 
     @property
     def is_proven(self) -> bool:
@@ -58,13 +70,23 @@ class Result:
         text = " ".join((self.failures or ("no reason given",))[0].split())
         return text if len(text) <= 160 else f"{text[:157]}..."  # noqa: PLR2004  (one line)
 
+    @property
+    def is_lasting(self) -> bool:
+        """Whether another run of the same program would find the same: no limit of time or memory had a part in it."""
+        return self.verdict != CRASHED and not self.stops
+
     def to_json(self) -> dict[str, Any]:
-        """The result as JSON data; `spec` is left out when it is empty."""
+        """The whole result as JSON data."""
         data = asdict(self)
         data["defects"], data["failures"] = list(self.defects), list(self.failures)
         data["phases"] = dict(self.phases)
-        if not self.spec:
-            del data["spec"]
+        return data
+
+    def found(self) -> dict[str, Any]:
+        """What was found, as JSON data: the result without what was measured and without the spec."""
+        data = self.to_json()
+        for name in (*MEASURED, "spec"):
+            del data[name]
         return data
 
     @classmethod
@@ -80,6 +102,10 @@ class Summary:
 
     templates: int
     """How many were checked."""
+    distinct: int
+    """How many differ in their source."""
+    formats: int
+    """How many formats they have."""
     verdicts: Mapping[str, int]
     """How many have each verdict."""
     renders_calls: int
@@ -90,18 +116,26 @@ class Summary:
     """`proven` of `renders_calls`, None when none renders calls."""
     defects: Mapping[str, int]
     """How many templates have each kind of defect."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """What a run took; results from the cache count with what they took when they were made."""
+
     seconds: float
     """Wall clock of the run."""
     phases: Mapping[str, float]
     """Seconds by phase, over all templates and processes."""
-    slowest: Sequence[tuple[str, float]]
-    """The ten that took longest."""
+    templates: Mapping[str, float]
+    """Seconds by template, the slowest first."""
 
     def to_json(self) -> dict[str, Any]:
-        """The summary as JSON data."""
-        data = asdict(self)
-        data["slowest"] = [{"name": name, "seconds": seconds} for name, seconds in self.slowest]
-        return data
+        """The timings as JSON data."""
+        return asdict(self)
 
 
 def field_docs(model: type) -> dict[str, str]:
@@ -120,22 +154,35 @@ def field_docs(model: type) -> dict[str, str]:
     return found
 
 
-def summarise(results: Sequence[Result], seconds: float) -> Summary:
+def summarise(results: Sequence[Result]) -> Summary:
     """The figures of these results."""
     calling = [result for result in results if result.renders_calls]
     proven = sum(result.is_proven for result in calling)
-    phases: Counter[str] = Counter()
-    for result in results:
-        phases.update(result.phases)
-    slowest = sorted(results, key=lambda result: -result.seconds)[:10]
     return Summary(
         templates=len(results),
-        verdicts=dict(Counter(result.verdict for result in results).most_common()),
+        distinct=len({result.sha256 for result in results}),
+        formats=len({result.format for result in results} - {""}),
+        verdicts=_counted(result.verdict for result in results),
         renders_calls=len(calling),
         proven=proven,
         share=round(proven / len(calling), 4) if calling else None,
-        defects=dict(Counter(kind for result in results for kind in set(result.defects)).most_common()),
+        defects=_counted(kind for result in results for kind in set(result.defects)),
+    )
+
+
+def timings(results: Sequence[Result], seconds: float) -> Timings:
+    """What these results took, in a run of so many seconds."""
+    phases: Counter[str] = Counter()
+    for result in results:
+        phases.update(result.phases)
+    slowest = sorted(results, key=lambda result: (-result.seconds, result.name))
+    return Timings(
         seconds=round(seconds, 2),
         phases={phase: round(spent, 2) for phase, spent in phases.most_common()},
-        slowest=[(result.name, result.seconds) for result in slowest],
+        templates={result.name: result.seconds for result in slowest},
     )
+
+
+def _counted(words: Iterable[str]) -> dict[str, int]:
+    """How often each word comes, the most frequent first, then by the word."""
+    return dict(sorted(Counter(words).items(), key=lambda item: (-item[1], item[0])))

@@ -25,13 +25,16 @@ INDEX_FILE: Final = "index.json"
 def default_folder() -> Path:
     """Where the corpus is kept: ``$ANALYZER_CORPUS``, else below the user's cache folder."""
     chosen = os.environ.get(FOLDER_VARIABLE)
-    if chosen:
-        return Path(chosen).expanduser()
+    return Path(chosen).expanduser() if chosen else user_cache() / "corpus"
+
+
+def user_cache() -> Path:
+    """This program's part of the user's cache folder."""
     if sys.platform == "darwin":
         cache = Path.home() / "Library" / "Caches"
     else:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "chat-template-analyzer" / "corpus"
+    return cache / "chat-template-analyzer"
 
 
 def is_synced(folder: Path | None = None, which: str = "core", *, lock: Lock | None = None) -> bool:

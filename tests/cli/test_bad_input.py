@@ -170,7 +170,13 @@ def test_exit_codes_are_those_of_the_errors() -> None:
     """The documented exit codes are the ones that the exceptions carry."""
     from analyzer import errors  # noqa: PLC0415
 
-    carried = {errors.UsageError, errors.TemplateError, errors.SpecError, errors.ExportError}
+    carried = {
+        errors.UsageError,
+        errors.TemplateError,
+        errors.SpecError,
+        errors.ExportError,
+        errors.JobError,
+    }
     assert {error.exit_code for error in carried} <= set(EXIT_CODES)
 
 

@@ -299,17 +299,18 @@ def test_spec_check_and_schema(invoke: Invoke, spec_file: Path) -> None:
 
 def test_corpus_check(invoke: Invoke, tmp_path: Path) -> None:
     """`corpus check` checks files, and compares with a ledger."""
-    found = data(invoke("corpus", "check", TEMPLATE, "--json", "--jobs", "1"))
+    check = ("corpus", "check", TEMPLATE, "--jobs", "1", "--cache", tmp_path / "cache")
+    found = data(invoke(*check, "--json"))
     assert {"proven": 1} == found["summary"]["verdicts"]
     assert 1 == found["summary"]["renders_calls"]
 
     ledger = tmp_path / "ledger.yaml"
     sha = found["results"][0]["sha256"]
     ledger.write_text(f"gaps:\n  - {{slug: a, sha256: '{sha}', reason: once}}\n", encoding="utf-8")
-    result = invoke("corpus", "check", TEMPLATE, "--ledger", ledger)
+    result = invoke(*check, "--ledger", ledger)
     assert 1 == result.exit_code
     assert "closed unnoticed" in result.stdout
-    assert 0 == invoke("corpus", "check", TEMPLATE, "--ledger", ledger, "--update-ledger").exit_code
+    assert 0 == invoke(*check, "--ledger", ledger, "--update-ledger").exit_code
     assert "gaps: []" in ledger.read_text(encoding="utf-8")
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from analyzer.corpus.lane import Lane
 from analyzer.corpus.ledger import Gap, complaints, load_ledger, write_entries
 from analyzer.corpus.result import Result, summarise
 from analyzer.corpus.shown import renders_calls
+from analyzer.corpus.task import Task
 from analyzer.errors import UsageError
 from analyzer.render import RenderWorker
 from analyzer.template import Template, load_templates
@@ -25,13 +26,6 @@ ENDLESS = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% 
 def own(name: str) -> Template:
     """One of our own templates."""
     return load_templates(FOLDER / f"{name}.jinja")[0]
-
-
-def task(template: Template) -> dict[str, Any]:
-    """What the job sends to a lane."""
-    tokens = {"special_tokens": {}, "added_tokens": []}
-    head = {"name": template.name, "sha256": template.sha256, "text": template.text}
-    return {**head, **tokens, "seed": 0, "with_spec": True}
 
 
 def result(name: str, verdict: str, *, renders: bool = True) -> Result:
@@ -47,7 +41,7 @@ def test_job_gives_every_template_a_result() -> None:
         Template("syntax", "{% for"),
         Template("endless", ENDLESS),
     ]
-    results = {one.name: one for one in check(templates, Plan(jobs=2, with_specs=True))}
+    results = {one.name: one for one in check(templates, Plan(jobs=2))}
 
     assert {"json_tag_per_call", "no_tools", "syntax", "endless"} == set(results)
     assert results["json_tag_per_call"].is_proven
@@ -57,15 +51,17 @@ def test_job_gives_every_template_a_result() -> None:
     assert "refused" == results["syntax"].verdict
     assert "does not compile" in results["syntax"].failures[0]
     assert "timeout" in results["endless"].failures[0]
+    assert [1, 0] == [results["endless"].stops, results["no_tools"].stops]
+    assert not results["endless"].is_lasting
 
 
 def test_a_slow_template_is_stopped_and_the_next_one_checked() -> None:
     """A lane ends its process when a template takes too long; a new process takes the next one."""
     lane = Lane(1.5)
     try:
-        stopped = lane.check(task(Template("endless", ENDLESS)))
-        lane._seconds = 60
-        after = lane.check(task(own("json_tag_per_call")))
+        stopped = lane.check(Task.of(Template("endless", ENDLESS)))
+        lane.seconds = 60
+        after = lane.check(Task.of(own("json_tag_per_call")))
     finally:
         lane.stop()
 
@@ -82,7 +78,7 @@ def test_a_process_that_dies_is_a_finding() -> None:
         process = lane._running()
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        found = lane.check(task(own("no_tools")))
+        found = lane.check(Task.of(own("no_tools")))
     finally:
         lane.stop()
 
@@ -104,6 +100,21 @@ def test_leaving_a_job_ends_its_processes() -> None:
         assert not [command for command in commands if "analyzer.corpus.lane" in command]
 
 
+def test_equal_templates_are_analysed_once() -> None:
+    """Templates that are equal in text and tokens share a result, each under its name; other tokens are another task."""
+    one = own("json_tag_per_call")
+    other, third = (
+        replace(one, name="other"),
+        replace(one, name="third", special_tokens={"eos_token": "</s>"}),
+    )
+    results = {found.name: found for found in check([one, other, third], Plan(jobs=1))}
+
+    assert {one.name, "other", "third"} == set(results)
+    assert replace(results["other"], name=one.name) == results[one.name]
+    assert results["other"].seconds == results[one.name].seconds != results["third"].seconds
+    assert "name: other" in golden.named_spec(results["other"])
+
+
 def test_results_survive_json() -> None:
     """A result read from its JSON is the same."""
     one = Result(
@@ -121,7 +132,7 @@ def test_summary_counts_shares_among_those_that_render_calls() -> None:
         result("c", "failed"),
         result("d", "no_calls", renders=False),
     ]
-    summary = summarise(results, 2.0)
+    summary = summarise(results)
 
     assert (4, 3, 2) == (summary.templates, summary.renders_calls, summary.proven)
     assert summary.share == pytest.approx(2 / 3, abs=1e-4)
@@ -174,7 +185,7 @@ def test_bad_ledgers_are_usage_errors(tmp_path: Path, text: str) -> None:
 
 def test_golden_files_and_drift(tmp_path: Path) -> None:
     """Equal formats share a file; what is missing, changed or superfluous is drift until it is written."""
-    (one,) = check([own("json_tag_per_call")], Plan(jobs=1, with_specs=True))
+    (one,) = check([own("json_tag_per_call")], Plan(jobs=1))
     other = Result.from_json({**one.to_json(), "name": "other", "sha256": "0" * 64})
     files = golden.corpus_files([one, other])
     assert 2 == len(files)
@@ -190,8 +201,8 @@ def test_golden_files_and_drift(tmp_path: Path) -> None:
 
 def test_golden_files_of_templates_that_are_elsewhere_stay(tmp_path: Path) -> None:
     """Who has a part of the corpus writes that part; what is known of the rest stays, of templates that are gone it goes."""
-    (one,) = check([own("json_tag_per_call")], Plan(jobs=1, with_specs=True))
-    (other,) = check([own("key_value_tags")], Plan(jobs=1, with_specs=True))
+    (one,) = check([own("json_tag_per_call")], Plan(jobs=1))
+    (other,) = check([own("key_value_tags")], Plan(jobs=1))
     whole = golden.corpus_files([one, other])
     golden.write(tmp_path, whole)
 

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from analyzer.errors import AnalyzerError, ExportError, SpecError, TemplateError, UsageError
+from analyzer.errors import AnalyzerError, ExportError, JobError, SpecError, TemplateError, UsageError
 
 ERRORS = [
     (AnalyzerError("Broken"), 1, "Broken."),
@@ -20,6 +20,7 @@ ERRORS = [
     ),
     (SpecError("Unknown key", path="turn.x"), 4, "at turn.x: Unknown key."),
     (ExportError("No lookahead", target="gbnf"), 5, "gbnf: No lookahead."),
+    (JobError("The workers are gone", hint="Try again."), 7, "The workers are gone. Try again."),
 ]
 
 

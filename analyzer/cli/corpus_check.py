@@ -1,0 +1,264 @@
+"""`analyzer corpus check`: what becomes of every template, and what changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from analyzer.cli.output import print_json, to_json, write_file
+from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from analyzer.corpus.baseline import Baseline
+    from analyzer.corpus.review import Review
+    from analyzer.corpus.sources import BrokenSource
+    from analyzer.template import Template
+
+SETS: Final = ("core", "full")
+COMMITTED: Final = Path("generated") / "corpus"
+"""What the synced sets are compared with, where nothing else is named: the golden set below the current folder."""
+
+_FILE: Final = click.Path(dir_okay=False, path_type=Path)
+_FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+
+
+@click.command("check")
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.option(
+    "--sources", "listed", type=_FILE, help="A file with more sources, one a line; # begins a comment."
+)
+@click.option("--which", type=click.Choice(SETS), help="A synced set; the default without sources is core.")
+@click.option("--folder", type=_FOLDER, help="Where the synced set is kept.")
+@click.option(
+    "--baseline",
+    type=_FOLDER,
+    help="The committed specs to compare with: a folder as --update-baseline writes it, or one spec a template. "
+    "For a synced set the default is generated/corpus, where it is there.",
+)
+@click.option("--no-baseline", is_flag=True, help="Compare with no committed specs.")
+@click.option(
+    "--update-baseline", is_flag=True, help="Write what was found to the baseline: accept the changes."
+)
+@click.option("--ledger", type=_FILE, help="The list of known gaps to hold the results against.")
+@click.option("--update-ledger", is_flag=True, help="Write the ledger that the results call for.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("-o", "--output", type=_FILE, help="Write everything as JSON to this file.")
+@click.option("--junit", type=_FILE, help="Write JUnit XML, one test case a template, to this file.")
+@click.option("--markdown", type=_FILE, help="Write a summary to this file, such as $GITHUB_STEP_SUMMARY.")
+@click.option("--timings", type=_FILE, help="Write what each template took, as JSON, to this file.")
+@click.option("--cache", type=_FOLDER, help="Where results are kept; default: the user's cache folder.")
+@click.option("--no-cache", is_flag=True, help="Neither use kept results nor keep any.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Processes on this machine; 0, the default, is one for each core.",
+)
+@click.option(
+    "--scheduler", metavar="ADDRESS", default="", help="Let the Dask cluster with this scheduler do the work."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=60.0,
+    show_default=True,
+    help="The most time for one template.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="Check only so many templates, spread over the corpus."
+)
+@click.option("--only", metavar="TEXT", help="Check only templates with this in their name.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Where verification's conversations come from."
+)
+def check(
+    sources: tuple[str, ...],
+    listed: Path | None,
+    which: str | None,
+    folder: Path | None,
+    baseline: Path | None,
+    no_baseline: bool,
+    update_baseline: bool,
+    ledger: Path | None,
+    update_ledger: bool,
+    as_json: bool,
+    output: Path | None,
+    junit: Path | None,
+    markdown: Path | None,
+    timings: Path | None,
+    cache: Path | None,
+    no_cache: bool,
+    jobs: int,
+    scheduler: str,
+    seconds: float,
+    limit: int | None,
+    only: str | None,
+    seed: int,
+) -> int:
+    """Analyse and prove many templates, and say what changed against what is committed.
+
+    A SOURCE is a template file, a model folder, a .gguf file, a hub id, or a folder that holds any of these; without one
+    the synced set is taken. No template can stop the job: one that hangs or kills its process is a finding, and so is a
+    source that cannot be loaded.
+
+    Results are kept by the template's hash and this program's: what did not change is not done again, and a job that was
+    killed goes on where it was. Every file that is written is the same bytes either way, but for --timings.
+
+    \b
+    Examples:
+      analyzer corpus check --ledger corpus/ledger.yaml
+      analyzer corpus check models/ --baseline formats/ --update-baseline
+      analyzer corpus check models/ --baseline formats/ --junit corpus.xml --markdown "$GITHUB_STEP_SUMMARY"
+      analyzer corpus check --sources hub_ids.txt --scheduler tcp://10.0.0.1:8786 -o results.json
+
+    \b
+    Exits with
+      0  nothing changed
+      1  drift: something is otherwise than committed (a format, a new template, a closed gap), nothing is worse
+      6  regression: a verdict is worse than committed, or a gap is not in the ledger
+      7  broken run: a source was not loaded, a template's process died, or the cluster went away
+    Without committed specs and without a ledger a template that should be proven and is not counts as drift.
+    """
+    from analyzer.cli.corpus_summary import print_review, with_progress  # noqa: PLC0415
+    from analyzer.corpus.cache import ResultCache  # noqa: PLC0415
+    from analyzer.corpus.job import Plan  # noqa: PLC0415
+    from analyzer.corpus.job import check as run  # noqa: PLC0415
+    from analyzer.corpus.ledger import load_ledger, write_entries  # noqa: PLC0415
+    from analyzer.corpus.result import timings as measured  # noqa: PLC0415
+    from analyzer.corpus.review import review  # noqa: PLC0415
+
+    committed = None if no_baseline else baseline or _committed(sources, listed, which)
+    if update_ledger and ledger is None:
+        raise click.UsageError("--update-ledger needs --ledger FILE")
+    if update_baseline and committed is None:
+        raise click.UsageError("--update-baseline needs --baseline FOLDER")
+    _check_folders(output, junit, markdown, timings)
+    known = load_ledger(ledger) if ledger is not None else None
+    against = _baseline(committed, update=update_baseline)
+    started = time.monotonic()
+    corpus = _corpus(sources, listed, which, folder)
+    templates = _chosen(corpus, only, limit)
+    store = None if no_cache else ResultCache(cache)
+    job = run(templates, Plan(jobs, seconds, seed, store, scheduler))
+    results = sorted(with_progress(job, len(templates)), key=lambda result: result.name)
+    took = measured(results, time.monotonic() - started)
+    if update_ledger and ledger is not None:
+        write_file(ledger, write_entries(results, known or {}))
+        known = load_ledger(ledger)
+    expected = _expected(against or {}, corpus, only, limit)
+    found = review(results, corpus.broken, against, known, expected)
+    if timings is not None:
+        write_file(timings, to_json(took.to_json()) + "\n")
+    _write(found, output, junit, markdown)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        print_review(found, took, store)
+    if update_baseline and committed is not None and found.severity != "broken":
+        _update(committed, found, against or {}, expected)
+        return 0
+    return found.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class _Corpus:
+    templates: list[Template]
+    broken: tuple[BrokenSource, ...]
+    elsewhere: frozenset[str]
+    """Templates of the lock that are not in the synced set at hand."""
+
+
+def _committed(sources: Sequence[str], listed: Path | None, which: str | None) -> Path | None:
+    synced = which is not None or not (sources or listed)
+    return COMMITTED if synced and COMMITTED.is_dir() else None
+
+
+def _check_folders(*files: Path | None) -> None:
+    """Complain before the work begins, not after it."""
+    for file in files:
+        if file is not None and not file.parent.is_dir():
+            raise UsageError(f"{file}: there is no folder {file.parent} to write it to")
+
+
+def _baseline(folder: Path | None, *, update: bool) -> Baseline | None:
+    from analyzer.corpus.baseline import read_baseline  # noqa: PLC0415
+    from analyzer.corpus.golden import INDEX  # noqa: PLC0415
+
+    if folder is None:
+        return None
+    if not update or (folder / INDEX).is_file():
+        return read_baseline(folder)
+    if folder.is_dir() and any(folder.glob("*.yaml")):
+        raise UsageError(
+            f"{folder}: the folder holds YAML files and no {INDEX}, so nothing is written there",
+            hint="Name an empty or a new folder with --baseline.",
+        )
+    return {}
+
+
+def _corpus(sources: Sequence[str], listed: Path | None, which: str | None, folder: Path | None) -> _Corpus:
+    from analyzer.cli.corpus_summary import with_sources  # noqa: PLC0415
+    from analyzer.corpus import load_corpus, load_lock  # noqa: PLC0415
+    from analyzer.corpus.sources import BrokenSource, load_sources, read_list, unique  # noqa: PLC0415
+
+    more = read_list(listed) if listed is not None else []
+    if listed is not None and not more:
+        raise UsageError(f"{listed}: the list names no source")
+    named = [*sources, *more]
+    found = list(with_sources(load_sources(named)))
+    templates = [template for one in found if not isinstance(one, BrokenSource) for template in one]
+    elsewhere: frozenset[str] = frozenset()
+    if which is not None or not named:
+        synced = load_corpus(folder, which or "core")
+        templates += synced
+        elsewhere = frozenset(one.name for one in load_lock().templates) - {one.name for one in synced}
+    broken = tuple(one for one in found if isinstance(one, BrokenSource))
+    return _Corpus(unique(templates), broken, elsewhere)
+
+
+def _chosen(corpus: _Corpus, only: str | None, limit: int | None) -> list[Template]:
+    templates = corpus.templates
+    if only is not None:
+        templates = [template for template in templates if only.lower() in template.name.lower()]
+    if limit is not None and limit < len(templates):
+        templates = [templates[number * len(templates) // limit] for number in range(limit)]
+    if not templates and not corpus.broken:
+        raise UsageError("no template is left to check")
+    return templates
+
+
+def _expected(baseline: Baseline, corpus: _Corpus, only: str | None, limit: int | None) -> set[str]:
+    """The committed templates that the corpus at hand should hold."""
+    if limit is not None:
+        return set()
+    return {
+        name for name in baseline if name not in corpus.elsewhere and (only or "").lower() in name.lower()
+    }
+
+
+def _write(found: Review, output: Path | None, junit: Path | None, markdown: Path | None) -> None:
+    from analyzer.corpus.junit import to_junit  # noqa: PLC0415
+    from analyzer.corpus.markdown import to_markdown  # noqa: PLC0415
+
+    if output is not None:
+        write_file(output, to_json(found.to_json()) + "\n")
+    if junit is not None:
+        write_file(junit, to_junit(found))
+    if markdown is not None:
+        write_file(markdown, to_markdown(found))
+
+
+def _update(folder: Path, found: Review, baseline: Baseline, expected: set[str]) -> None:
+    """Make what was found the committed state; what the run was not about stays."""
+    from analyzer.corpus import golden  # noqa: PLC0415
+
+    checked = expected | {result.name for result in found.results}
+    elsewhere = {name: known.sha256 for name, known in baseline.items() if name not in checked}
+    kept = golden.kept_files(folder, elsewhere)
+    changed = golden.write(folder, golden.corpus_files(found.results, kept, head=golden.head_of(folder)))
+    click.echo(f"{folder}: {len(changed)} files changed", err=True)

@@ -1,0 +1,113 @@
+"""Where a corpus comes from: template files, model folders, folders of either, GGUF files and hub ids, in any number.
+
+A source that cannot be loaded is a value, `BrokenSource`, so that one of a thousand does not end the job.  Names are made
+unique here: what is found below a folder is named by its path there, a variant other than the default by ``:VARIANT``, and
+where two templates of one name still differ, both by ``@`` and the beginning of their hash.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from analyzer.corpus.task import Task
+from analyzer.errors import AnalyzerError, UsageError
+from analyzer.template import DEFAULT_VARIANT, Template, load_templates
+from analyzer.template.folder import CONFIG_FILE, JINJA_FILE, JSON_FILE, MORE_FOLDER
+
+TEMPLATE_SUFFIXES: Final = frozenset({".jinja", ".jinja2", ".j2", ".gguf"})
+"""The files that are looked for in a folder that is no model folder."""
+LOADERS: Final = 8
+"""How many sources are loaded at the same time: most of it is waiting for the hub or the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenSource:
+    """A source that could not be loaded: its name, and why."""
+
+    source: str
+    reason: str
+    name: str = ""
+    """The name that its template would have."""
+
+    def to_json(self) -> dict[str, str]:
+        """The broken source as JSON data."""
+        return {"source": self.source, "reason": self.reason}
+
+
+Loaded: TypeAlias = tuple[Template, ...] | BrokenSource
+
+
+def load_sources(sources: Sequence[str]) -> Iterator[Loaded]:
+    """What each source holds, in their order; folders that hold other sources give one item for each of these."""
+    with ThreadPoolExecutor(LOADERS) as pool:
+        yield from pool.map(lambda item: _load(*item), [item for one in sources for item in _expanded(one)])
+
+
+def unique(templates: Iterable[Template]) -> list[Template]:
+    """The templates under names that no two share; one that is there twice, the same in all, comes once."""
+    once = {(template.name, Task.of(template)): template for template in templates}
+    times = Counter(name for name, _ in once)
+    return [
+        replace(template, name=f"{name}@{task.key('')[:8]}") if times[name] > 1 else template
+        for (name, task), template in once.items()
+    ]
+
+
+def read_list(path: Path) -> list[str]:
+    """The sources that a file lists, one a line; ``#`` begins a comment. Raises `UsageError` when it cannot be read."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: the list of sources cannot be read: {error}") from None
+    found = [line.strip() for line in lines]
+    return [line for line in found if line and not line.startswith("#")]
+
+
+def _expanded(source: str) -> Iterator[tuple[str, str]]:
+    """Sources with the names they give (empty: their own); a folder of sources as what it holds."""
+    folder = Path(source).expanduser()
+    if not folder.is_dir() or _is_model(folder):
+        yield source, ""
+        return
+    found = list(_below(folder, ""))
+    yield from found or [(source, "")]  # loading it says what is missing
+
+
+def _below(folder: Path, prefix: str) -> Iterator[tuple[str, str]]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        yield str(folder), prefix.rstrip("/")
+        return
+    for path in entries:
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            if _is_model(path):
+                yield str(path), prefix + path.name
+            else:
+                yield from _below(path, f"{prefix}{path.name}/")
+        elif path.suffix.lower() in TEMPLATE_SUFFIXES:
+            yield str(path), prefix + path.stem
+
+
+def _is_model(folder: Path) -> bool:
+    return any((folder / name).exists() for name in (JINJA_FILE, MORE_FOLDER, JSON_FILE, CONFIG_FILE))
+
+
+def _load(source: str, name: str) -> Loaded:
+    try:
+        templates = load_templates(source)
+    except AnalyzerError as error:
+        return BrokenSource(source, str(error), name or source)
+    return tuple(_renamed(template, name or template.name) for template in templates)
+
+
+def _renamed(template: Template, name: str) -> Template:
+    variant = "" if template.variant == DEFAULT_VARIANT else f":{template.variant}"
+    return replace(template, name=f"{name}{variant}")

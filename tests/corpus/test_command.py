@@ -1,0 +1,168 @@
+"""`analyzer corpus check` as it is used: baselines are written and accepted, parts are checked, mistakes are told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from analyzer.cli.app import app
+from analyzer.corpus.golden import INDEX
+from tests.corpus.conftest import Invoke, small_corpus
+
+
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small corpus in `corpus` and its baseline in `formats`, with the results in `cache`."""
+    folder = tmp_path_factory.mktemp("accepted")
+    corpus = small_corpus(folder / "corpus")
+    words = [
+        str(corpus),
+        "--baseline",
+        str(folder / "formats"),
+        "--update-baseline",
+        "--cache",
+        str(folder / "cache"),
+    ]
+    result = CliRunner().invoke(app, ["corpus", "check", *words])
+
+    assert 0 == result.exit_code, result.output
+    return folder
+
+
+@pytest.fixture
+def folder(accepted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that to change, with its results in the cache."""
+    monkeypatch.setenv("ANALYZER_CACHE", str(tmp_path / "work" / "cache"))
+    return Path(shutil.copytree(accepted, tmp_path / "work"))
+
+
+def entries(folder: Path) -> dict[str, object]:
+    """What the baseline says of each template."""
+    found = yaml.safe_load((folder / "formats" / INDEX).read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def kinds(folder: Path) -> set[tuple[str, str]]:
+    """The kinds of changes of each template, by the JSON file."""
+    found = json.loads((folder / "out.json").read_text(encoding="utf-8"))
+    return {(change["name"], change["kind"]) for change in found["changes"]}
+
+
+def test_changes_are_told_until_they_are_accepted(folder: Path, invoke: Invoke) -> None:
+    """A template more, one less, one with another name, one with another text: drift; then accepted; then nothing."""
+    corpus = folder / "corpus"
+    (corpus / "no_tools.jinja").unlink()
+    (corpus / "key_value_tags.jinja").rename(corpus / "renamed.jinja")
+    with (corpus / "twin.jinja").open("a", encoding="utf-8") as file:
+        file.write("{#- more -#}")
+    (corpus / "new.jinja").write_text("{{ messages[0].content }}", encoding="utf-8")
+    options = (corpus, "--baseline", folder / "formats", "-o", folder / "out.json")
+
+    assert 1 == invoke(*options).exit_code
+    assert {
+        ("no_tools", "vanished"),
+        ("renamed", "renamed"),
+        ("twin", "template_changed"),
+        ("new", "new"),
+    } == kinds(folder)
+    assert 0 == invoke(*options, "--update-baseline").exit_code
+    assert {"header_recipient", "json_tag_per_call", "renamed", "twin", "new"} == set(entries(folder))
+    assert 0 == invoke(*options).exit_code
+    assert not kinds(folder)
+
+
+def test_a_lost_verdict_is_a_regression(folder: Path, invoke: Invoke) -> None:
+    """A template that used to be proven and renders nothing any more."""
+    (folder / "corpus" / "twin.jinja").write_text("{% for", encoding="utf-8")
+    result = invoke(folder / "corpus", "--baseline", folder / "formats", "-o", folder / "out.json")
+
+    assert 6 == result.exit_code
+    assert {("twin", "verdict_lost"), ("twin", "calls_changed")} == kinds(folder)
+    assert "was proven, is refused: line 1: the template does not compile" in result.stdout
+
+
+@pytest.mark.parametrize("part", [("--only", "TWIN"), ("--limit", "1")])
+def test_a_part_leaves_the_rest_alone(part: tuple[str, str], folder: Path, invoke: Invoke) -> None:
+    """What was not checked has not vanished, and stays when changes are accepted."""
+    before = entries(folder)
+    options = (folder / "corpus", "--baseline", folder / "formats", *part)
+
+    assert 0 == invoke(*options).exit_code
+    assert 0 == invoke(*options, "--update-baseline").exit_code
+    assert before == entries(folder)
+
+
+def test_a_broken_run_accepts_nothing(folder: Path, invoke: Invoke) -> None:
+    """A source that is missing today does not take its format out of the baseline."""
+    before = entries(folder)
+    (folder / "corpus" / "twin.jinja").write_text("", encoding="utf-8")
+    result = invoke(folder / "corpus", "--baseline", folder / "formats", "--update-baseline")
+
+    assert 7 == result.exit_code
+    assert before == entries(folder)
+
+
+def test_other_yaml_files_are_not_overwritten(folder: Path, invoke: Invoke) -> None:
+    """A folder with YAML files and no index is somebody else's."""
+    (folder / "other").mkdir()
+    (folder / "other" / "mine.yaml").write_text("a: 1\n", encoding="utf-8")
+    result = invoke(folder / "corpus", "--baseline", folder / "other", "--update-baseline")
+
+    assert 2 == result.exit_code
+    assert "holds YAML files" in result.output
+    assert ["mine.yaml"] == [path.name for path in (folder / "other").iterdir()]
+
+
+def test_files_are_the_same_fresh_and_from_the_cache(folder: Path, invoke: Invoke) -> None:
+    """Every file but the timings; the timings tell what each template took when it was done."""
+    for name, options in {"fresh": ("--no-cache",), "kept": ()}.items():
+        outputs = (
+            "-o",
+            folder / f"{name}.json",
+            "--junit",
+            folder / f"{name}.xml",
+            "--markdown",
+            folder / f"{name}.md",
+        )
+        more = ("--timings", folder / f"{name}.timings")
+        result = invoke(folder / "corpus", "--baseline", folder / "formats", *outputs, *more, *options)
+        assert 0 == result.exit_code, result.output
+        assert ("5 results from the cache" in result.stdout) == (name == "kept")
+
+    for suffix in ("json", "xml", "md"):
+        assert (folder / f"fresh.{suffix}").read_bytes() == (folder / f"kept.{suffix}").read_bytes()
+    took = json.loads((folder / "kept.timings").read_text(encoding="utf-8"))
+    assert {"seconds", "phases", "templates"} == set(took)
+    assert all(seconds > 0 for seconds in took["templates"].values())
+    assert "seconds" not in (folder / "fresh.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--update-baseline",), "--update-baseline needs --baseline"),
+        (("--update-ledger",), "--update-ledger needs --ledger"),
+        (("-o", "absent/out.json"), "no folder absent"),
+        (("--baseline", "absent"), "no such folder to compare with"),
+        (("--only", "nothing_like_it"), "no template is left"),
+        (("--sources", "empty.txt"), "names no source"),
+        (("--cache", "empty.txt/x"), "cannot be kept there"),
+    ],
+)
+def test_mistakes_are_told_before_the_work(
+    options: tuple[str, ...], told: str, folder: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Status 2 and a sentence; nothing is analysed."""
+    monkeypatch.chdir(folder)
+    (folder / "empty.txt").touch()
+    monkeypatch.setattr("analyzer.corpus.job.check", lambda *_: pytest.fail("the work has begun"))
+    result = invoke("corpus", *options)
+
+    assert 2 == result.exit_code, result.output
+    assert told in " ".join(result.output.split())
