@@ -1,7 +1,7 @@
 """Whether a template renders tool calls, by a test that owes nothing to inference.
 
-One call with three values that no template writes by itself is put behind a user message, in every shape that
-templates are known to want, with the tool declared and without.  A template renders calls when in some shape all values, and the name or the id, stand
+One call with values that no template writes by itself is put behind a user message, in every shape that templates are
+known to want, with the tool declared and without, as the last turn and with its result behind it.  A template renders calls when in some shape all values, and the name or the id, stand
 behind the user's text, and the same conversation without the call shows none of them there.
 """
 
@@ -69,11 +69,14 @@ class _Shape(NamedTuple):
     """A system message in front."""
     parts: bool
     """Contents as lists of parts."""
+    followed: bool
+    """A result behind the turn."""
 
 
 def _shapes() -> Iterator[_Shape]:
-    for values in itertools.product(_EMPTY, (False, True), (False, True), (False, True)):
-        yield _Shape(*values)
+    for values in itertools.product((False, True), _EMPTY, (False, True), (False, True), (False, True)):
+        followed, content, *others = values
+        yield _Shape(content, *others, followed)
 
 
 def _chat(shape: _Shape, *, with_call: bool) -> list[dict[str, Any]]:
@@ -89,6 +92,8 @@ def _chat(shape: _Shape, *, with_call: bool) -> list[dict[str, Any]]:
     if with_call:
         answer["tool_calls"] = [call]
     chat.append(answer)
+    if shape.followed:
+        chat.append({"role": "tool", "tool_call_id": _ID, "name": _NAME, "content": "Nobody."})
     if shape.parts:
         for message in chat:
             if message["content"]:
