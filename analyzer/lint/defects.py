@@ -10,7 +10,8 @@ from analyzer.lint.ambiguities import call_opener
 from analyzer.lint.asking import CALL, NEEDLE, TOOLS, TURN, USER, Asker, conversation, declared
 from analyzer.lint.findings import RULES, Finding, finding
 from analyzer.render import RenderFailure
-from analyzer.spec.model import Defect
+from analyzer.render.facts import template_facts
+from analyzer.spec.model import Defect, Scalar
 
 _RESULT: Final = {"role": "tool", "tool_call_id": CALL["id"], "name": "get_weather", "content": "21"}
 _SHOWN: Final = 400
@@ -103,9 +104,7 @@ def _unless_set(asker: Asker, found: Finding) -> Finding:
     """Say under which setting reasoning is written after all."""
     turn = found.conversation.get("messages", [{}])[-1]
     needles = [str(turn[name]).strip() for name in asker.spec.input.reasoning_fields if turn.get(name)]
-    settings = [
-        (name, value) for name, values in asker.spec.input.settings.items() for value in values if needles
-    ]
+    settings = _settings(asker) if needles else []
     plain = {key: value for key, value in found.conversation.items() if key != "variables"}
     given = found.conversation.get("variables", {})
     asked = [plain, *({**plain, "variables": {name: value}} for name, value in settings)]
@@ -120,3 +119,11 @@ def _unless_set(asker: Asker, found: Finding) -> Finding:
     name, value = written[0]
     words = f"{found.message.removesuffix('.')}, unless `{name}` is {value!r}."
     return replace(found, message=words, severity="note")
+
+
+def _settings(asker: Asker) -> list[tuple[str, Scalar]]:
+    """Values of the variables that the template reads from outside: those that change its prompt, and the others on and off."""
+    found = [(name, value) for name, values in asker.spec.input.settings.items() for value in values]
+    known = {*asker.spec.input.settings, *asker.spec.input.variables}
+    others = [name for name in template_facts(asker.template.text).switches if name not in known]
+    return [*found, *((name, value) for name in others for value in (True, False))]
