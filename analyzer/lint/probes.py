@@ -18,6 +18,8 @@ from analyzer.render import Outcome, Rendered, RenderFailure
 
 RESULT: Final = "qzabovux"
 HOSTILE: Final = f'He said "{RESULT}".'
+_FOREIGN: Final = "東京é"
+_FOREIGN_ESCAPED: Final = "\\u6771"
 _SHOWN: Final = 400
 _RESULT: Final = {"role": "tool", "tool_call_id": CALL["id"], "name": "get_weather", "content": HOSTILE}
 
@@ -156,7 +158,9 @@ def _value(value: Any) -> Change:
         given = {"city": value}
         schema = {"type": type_word(value), "description": "Where."}
         tools[0].get("function", tools[0])["parameters"]["properties"]["city"] = schema
-        function["arguments"] = json.dumps(given) if isinstance(function["arguments"], str) else given
+        function["arguments"] = (
+            json.dumps(given, ensure_ascii=False) if isinstance(function["arguments"], str) else given
+        )
         return messages, tools
 
     return change
@@ -227,6 +231,11 @@ def _refused(kind: str) -> Callable[[Seen], Iterator[Finding]]:
             yield seen.found(kind)
 
     return judge
+
+
+def _escapes(seen: Seen) -> Iterator[Finding]:
+    if seen.text is not None and _FOREIGN not in seen.text and _FOREIGN_ESCAPED in seen.text.lower():
+        yield seen.found("non_ascii_escaped")
 
 
 def _still_called(seen: Seen) -> Iterator[Finding]:
@@ -308,6 +317,7 @@ PROBES: Final[tuple[Probe, ...]] = (
     Probe(
         "number", _WITH_CALL, _value(7), _refused("value_type_refused"), needs_calls=True, needs_tools=True
     ),
+    Probe("non-ASCII", _WITH_CALL, _value(_FOREIGN), _escapes, needs_calls=True, needs_tools=True),
     Probe("short id", _WITH_RESULT, _identity("c1"), _refused("ids_refused"), needs_calls=True),
     Probe(
         "long id", _WITH_RESULT, _identity("call_0123456789abcdef"), _refused("ids_refused"), needs_calls=True
