@@ -224,6 +224,22 @@ def test_an_id_that_cannot_be_made_is_a_problem() -> None:
         assert ["id_unmatched"] == [note.kind for note in prepared.problems]
 
 
+def test_a_pattern_that_takes_too_long_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern comes from a file: one that backtracks without end does not hold up every id."""
+    tried = []
+
+    def slow(*arguments: Any, **_: Any) -> None:
+        tried.append(arguments)
+        raise TimeoutError
+
+    monkeypatch.setattr("analyzer.prepare.ids.regex.fullmatch", slow)
+
+    prepared = prepare(spec(ids="(a+)+$"), chat(call("c1"), call("c2")))
+
+    assert 1 == len(tried)
+    assert ["id_unmatched", "id_unmatched"] == [note.kind for note in prepared.problems]
+
+
 def test_one_call_a_turn() -> None:
     """Each call has its result right behind it; content and reasoning stay with the first."""
     messages = [
