@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -54,13 +55,21 @@ def command(
     if is_installed() and not no_chatlint and not as_sarif:
         foreign = run_chatlint(template.text)
     if as_sarif:
-        print_json(to_sarif(findings, source, _version()))
+        print_json(to_sarif(findings, source, _version(), lines=_is_file_of(template.text, source)))
     elif as_json:
         data = {"template": template.name, "findings": [found.to_json() for found in findings]}
         print_json({**data, "chatlint": summary(foreign)})
     else:
         _print(template.name, findings, foreign, short=short)
     return int(any(found.severity == "error" for found in findings))
+
+
+def _is_file_of(text: str, source: str) -> bool:
+    """Whether the source is a file that holds the template and nothing else."""
+    try:
+        return Path(source).read_text(encoding="utf-8") == text
+    except (OSError, ValueError):
+        return False
 
 
 def _version() -> str:

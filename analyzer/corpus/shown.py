@@ -74,9 +74,9 @@ class _Shape(NamedTuple):
 
 
 def _shapes() -> Iterator[_Shape]:
-    for values in itertools.product((False, True), _EMPTY, (False, True), (False, True), (False, True)):
-        followed, content, *others = values
-        yield _Shape(content, *others, followed)
+    for followed in (False, True):
+        for content, as_text, system, parts in itertools.product(_EMPTY, *[(False, True)] * 3):
+            yield _Shape(content, as_text, system, parts, followed)
 
 
 def _chat(shape: _Shape, *, with_call: bool) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from analyzer.infer.calls import CallsFinding, rest_of
 from analyzer.infer.prompts import PromptsFinding
@@ -26,7 +27,7 @@ from analyzer.spec.model import (
     TemplateRef,
     Turn,
 )
-from analyzer.spec.parts import ArgumentsSlot, NameSlot, Part
+from analyzer.spec.parts import ArgumentsSlot, JsonType, NameSlot, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +376,21 @@ def _literals(parts: Sequence[Part]) -> Iterator[str]:
             yield part
         elif part.slot == "arguments":
             yield from (piece for piece in part.item or () if isinstance(piece, str))
+            yield part.separator
+            yield from _quotes(part)
+
+
+def _quotes(slot: ArgumentsSlot) -> Iterator[str]:
+    """Yield what the codecs of a slot write around values."""
+    codecs = [slot.codec] if slot.codec is not None else []
+    if slot.codecs is not None:
+        codecs += [slot.codecs.of(json_type) for json_type in get_args(JsonType)]
+    for codec in codecs:
+        if codec.kind == "dialect":
+            yield codec.quote
+        elif codec.kind == "quoted":
+            yield codec.open
+            yield codec.close
 
 
 def _first_literal(segment: CallsSegment) -> str:

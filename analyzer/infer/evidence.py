@@ -6,7 +6,7 @@ Paths are those of the fields in a spec file.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from analyzer.infer.calls import CallsFinding
 from analyzer.infer.reasoning_fields import ReasoningFinding
@@ -55,6 +55,21 @@ def _shown(value: Any) -> str:
     return "nothing" if value in ("", (), None) else repr(value)
 
 
+_DEMANDS: Final = (
+    ("empty_content", "I2", "a call is shown only beside content of this shape"),
+    ("assistant_fields", "I1", "a message of the assistant without them is refused"),
+    ("bare_calls", "I2", "a call with `function` around name and arguments is not shown"),
+    ("tools", "I5", "a conversation without tools, or with any, is refused"),
+    ("turns", "I6", "two user messages in a row are refused"),
+    ("roles_refused", "I7", "a call is taken and its result is refused"),
+    ("parallel_results", "I7", "one result is taken and two in a row are refused"),
+    ("bare_tools", "I8", "tools are shown as bare function objects only"),
+    ("property_fields", "I8", "a property without them is refused, or loses its type"),
+    ("values_refused", "I9", "a text is taken and values of these types are refused"),
+)
+"""Facts that differ from the default: the field, the comparison, what it saw."""
+
+
 def _input(found: dict[str, list[Evidence]], facts: InputFacts) -> None:
     arguments = {
         "both": "a mapping and JSON text render alike",
@@ -71,6 +86,9 @@ def _input(found: dict[str, list[Evidence]], facts: InputFacts) -> None:
     _add(found, "input.system", "I1", system)
     if facts.ids is not None:
         _add(found, "input.ids", "I4", "ids of another form are refused")
+    for name, number, what in _DEMANDS:
+        if getattr(facts, name) != InputFacts.model_fields[name].default:
+            _add(found, f"input.{name}", number, what)
     if facts.mutable:
         _add(
             found, "input.mutable", "I2", "the immutable sandbox refuses what the template does to its input"

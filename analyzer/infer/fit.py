@@ -3,13 +3,13 @@
 I1  a plain conversation, starting rich (system message, text content) and falling back one step at a time
 I2  a turn with one call: arguments as a mapping, then as JSON text; empty content as "", null, absent or present
 I3  the same with two calls
-I4  ids of other forms than nine letters and digits
+I4  ids of other forms than nine letters and digits, and shorter ones
 What a template refuses on the way is kept in the session's failures, with its message.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,9 +150,23 @@ def _shows_call(session: Session, text: str) -> bool:
 
 
 def id_form(session: Session) -> str | None:
-    """I4: a pattern that call ids must match, None when an id of another form is accepted."""
+    """I4: a pattern that call ids must match, None when ids of other forms are accepted, short ones among them."""
+    nine = session.needles.calls[0].id
+    whole, long, named, short = _id_renders(
+        session, (nine, "call_0123456789abcdef", "functions.f:0", nine[:1])
+    )
+    if whole is None or (long is not None and short is not None):
+        return None
+    if long is not None:
+        shorter = _id_renders(session, tuple(nine[:length] for length in range(2, len(nine))))
+        least = next((at for at, text in enumerate(shorter, 2) if text is not None), len(nine))
+        return f"[A-Za-z0-9_-]{{{least},}}"
+    return "functions\\..+:[0-9]+" if named is not None else "[A-Za-z0-9]{9}"
+
+
+def _id_renders(session: Session, forms: Sequence[str]) -> list[str | None]:
+    """Render a call and its result under ids of these forms."""
     needles = session.needles
-    forms = [needle.id for needle in needles.calls[:1]] + ["call_0123456789abcdef", "functions.f:0"]
     asks = []
     for form in forms:
         turn = probes.assistant(
@@ -160,7 +174,4 @@ def id_form(session: Session) -> str | None:
         )
         result = {**probes.result(needles, 0), "tool_call_id": form}
         asks.append(Ask([*plain_chat(session), turn, result], tools=probes.tools(needles)))
-    texts = session.render(asks, "I4")
-    if texts[0] is None or texts[1] is not None:
-        return None
-    return "functions\\..+:[0-9]+" if texts[2] is not None else "[A-Za-z0-9]{9}"
+    return session.render(asks, "I4")

@@ -7,6 +7,7 @@ from typing import Literal
 
 from analyzer.infer.assemble import Findings, assemble
 from analyzer.infer.calls import CallsFinding, find_calls
+from analyzer.infer.demands import find_demands
 from analyzer.infer.described import with_described_calls
 from analyzer.infer.evidence import evidence_of
 from analyzer.infer.fit import Fit, fit, id_form
@@ -137,11 +138,22 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
         if calls.items is not None:
             slot = items_slot(chosen.session, regions, calls.items)
     session = calls_session or plain
+    demands = find_demands(plain, calls_session, texts, calls)
     wanted = InputFacts(
         arguments=_arguments(chosen),
         ids=id_form(calls_session) if calls_session is not None else None,
         content="parts" if plain.shape.parts else "text",
         reasoning_fields=reasoning.fields if reasoning is not None else (),
+        empty_content=session.shape.empty_content,
+        assistant_fields=tuple(session.shape.assistant_fields),
+        bare_calls=session.shape.flat,
+        bare_tools=demands.bare_tools,
+        tools="optional" if demands.bare_tools and demands.tools == "refused" else demands.tools,
+        property_fields=demands.property_fields,
+        values_refused=demands.values_refused,
+        turns=demands.turns,
+        roles_refused=demands.roles_refused,
+        parallel_results=demands.parallel_results,
         system="accepted" if plain.shape.system else "refused",
         parallel_calls=calls.parallel if calls is not None else True,
         variables=dict(session.shape.variables),

@@ -44,6 +44,17 @@ _OWN: Final[Mapping[str, tuple[Severity, str]]] = {
     "system_ignored": ("warning", "A system message is left out without a word."),
     "results_ignored": ("error", "A tool result is left out without a word."),
     "result_unquoted": ("error", "A result stands between JSON quotes and is not escaped."),
+    "calls_lost_beside_content": ("error", "Calls are not written when the turn has content."),
+    "calls_lost_without_tools": (
+        "warning",
+        "Calls in the history are not written when no tools are declared.",
+    ),
+    "bare_tools_only": (
+        "warning",
+        "Tools are taken as bare function objects only; the shape that servers send is refused or not shown.",
+    ),
+    "value_type_refused": ("error", "An argument whose value is no text is refused."),
+    "ids_refused": ("warning", "Ids of calls are refused unless they have one form."),
     "mutates_input": (
         "warning",
         "The template changes its input, which the immutable sandbox of servers refuses.",
@@ -52,6 +63,10 @@ _OWN: Final[Mapping[str, tuple[Severity, str]]] = {
     "value_holds_closer": (
         "note",
         "An argument that holds the format's own closer reads as the end of the value.",
+    ),
+    "reserved_name": (
+        "note",
+        "A call of a tool whose name the format keeps for itself reads as something else.",
     ),
     "ambiguous": ("error", "Two different turns are written alike: no parser can tell which was meant."),
     "unmarked_calls": ("note", "No marker begins a call: text that begins like one reads as a call."),

@@ -11,38 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from analyzer.lint.asking import CALL, NEEDLE, TOOLS, TURN, USER, Asker, Conversation, conversation
 from analyzer.lint.findings import Finding, finding
-from analyzer.prepare import prepare
-from analyzer.render import Outcome, Rendered, Renderer, RenderFailure, RenderRequest
-from analyzer.spec.model import Spec
-from analyzer.template import Template
+from analyzer.prepare.schemas import type_word
+from analyzer.render import Outcome, Rendered, RenderFailure
 
-NEEDLE: Final = "qzubevix"
 RESULT: Final = "qzabovux"
 HOSTILE: Final = f'He said "{RESULT}".'
+_FOREIGN: Final = "東京é"
+_FOREIGN_ESCAPED: Final = "\\u6771"
 _SHOWN: Final = 400
-_USER: Final = {"role": "user", "content": "How warm is it?"}
-_CALL: Final = {
-    "id": "call00001",
-    "type": "function",
-    "function": {"name": "get_weather", "arguments": {"city": NEEDLE}},
-}
-_TURN: Final = {"role": "assistant", "content": "", "tool_calls": [_CALL]}
-_RESULT: Final = {"role": "tool", "tool_call_id": "call00001", "name": "get_weather", "content": HOSTILE}
-TOOLS: Final = [
-    {
-        "type": "function",
-        "function": {
-            "name": "get_weather",
-            "description": "Tells the weather.",
-            "parameters": {
-                "type": "object",
-                "properties": {"city": {"type": "string", "description": "Where."}},
-                "required": ["city"],
-            },
-        },
-    }
-]
+_RESULT: Final = {"role": "tool", "tool_call_id": CALL["id"], "name": "get_weather", "content": HOSTILE}
 
 Messages = list[dict[str, Any]]
 Change = Callable[[Messages, list[dict[str, Any]]], "tuple[Messages, list[dict[str, Any]] | None]"]
@@ -58,6 +37,8 @@ class Probe:
     judge: Callable[[Seen], Iterator[Finding]]
     needs_calls: bool = False
     no_tools: bool = False
+    needs_tools: bool = False
+    """True: the change is one of the tools, so nothing can be asked where the template takes none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,41 +66,29 @@ class Seen:
         return finding(kind, message, evidence=evidence, conversation=self.conversation)
 
 
-def run(spec: Spec, template: Template, renderer: Renderer) -> Iterator[Finding]:
+def run(asker: Asker) -> Iterator[Finding]:
     """Run every probe that the template can be asked."""
-    calls = spec.calls is not None and spec.input.arguments != "none"
-    asked: list[tuple[Probe, Mapping[str, Any]]] = []
-    requests: list[RenderRequest] = []
+    calls = asker.spec.calls is not None and asker.spec.input.arguments != "none"
+    asked: list[tuple[Probe, Conversation]] = []
+    requests: list[Conversation] = []
     for probe in PROBES:
         if probe.needs_calls and not calls:
             continue
-        prepared = prepare(spec, probe.messages, TOOLS)
-        base = [copy.deepcopy(message) for message in prepared.messages]
-        tools = None if probe.no_tools else copy.deepcopy(list(prepared.tools or ()))
-        changed, changed_tools = probe.change(copy.deepcopy(base), copy.deepcopy(tools or []))
-        changed_tools = (
-            None if probe.no_tools and not changed_tools and probe.name != "empty tools" else changed_tools
-        )
-        requests += [_request(spec, template, base, tools), _request(spec, template, changed, changed_tools)]
-        asked.append(
-            (probe, {"messages": changed, **({"tools": changed_tools} if changed_tools is not None else {})})
-        )
-    outcomes = renderer.render(template.text, requests, mutable=spec.input.mutable)
-    for number, (probe, conversation) in enumerate(asked):
+        base = asker.prepared(*probe.messages, tools=None if probe.no_tools else TOOLS)
+        if probe.needs_tools and not base.get("tools"):
+            continue
+        given = copy.deepcopy(base)
+        messages, tools = probe.change(given["messages"], given.get("tools") or [])
+        if probe.no_tools and not tools and probe.name != "empty tools":
+            tools = base.get("tools")
+        changed = conversation(messages, tools)
+        requests += [base, changed]
+        asked.append((probe, changed))
+    outcomes = asker.outcomes(requests)
+    for number, (probe, changed) in enumerate(asked):
         before, after = outcomes[2 * number : 2 * number + 2]
         if isinstance(before, Rendered):
-            yield from probe.judge(Seen(probe, before.text, after, conversation))
-
-
-def _request(
-    spec: Spec, template: Template, messages: Messages, tools: list[dict[str, Any]] | None
-) -> RenderRequest:
-    return RenderRequest(
-        messages=messages,
-        tools=tools,
-        special_tokens=template.special_tokens,
-        variables=dict(spec.input.variables),
-    )
+            yield from probe.judge(Seen(probe, before.text, after, changed))
 
 
 # ----------------------------------------------------------------------------------------------------------- changes
@@ -128,7 +97,7 @@ def _request(
 def _call_without(key: str, *, inner: bool = False) -> Change:
     def change(messages: Messages, tools: list[dict[str, Any]]) -> tuple[Messages, list[dict[str, Any]]]:
         call = messages[-1]["tool_calls"][0]
-        (call["function"] if inner else call).pop(key, None)
+        (call.get("function", call) if inner else call).pop(key, None)
         return messages, tools
 
     return change
@@ -143,7 +112,7 @@ def _turn_without_content(
 
 def _tool_without(key: str) -> Change:
     def change(messages: Messages, tools: list[dict[str, Any]]) -> tuple[Messages, list[dict[str, Any]]]:
-        tools[0]["function"].pop(key, None)
+        tools[0].get("function", tools[0]).pop(key, None)
         return messages, tools
 
     return change
@@ -152,7 +121,8 @@ def _tool_without(key: str) -> Change:
 def _arguments_as_text(
     messages: Messages, tools: list[dict[str, Any]]
 ) -> tuple[Messages, list[dict[str, Any]]]:
-    function = messages[-1]["tool_calls"][0]["function"]
+    call = messages[-1]["tool_calls"][0]
+    function = call.get("function", call)
     if not isinstance(function["arguments"], str):
         function["arguments"] = json.dumps(function["arguments"])
     return messages, tools
@@ -173,6 +143,36 @@ def _first(role: str) -> Change:
         if isinstance(messages[0]["content"], list):
             content = [{"type": "text", "text": content}]
         return [{"role": role, "content": content}, *messages], tools
+
+    return change
+
+
+def _no_tools(messages: Messages, _: list[dict[str, Any]]) -> tuple[Messages, None]:
+    return messages, None
+
+
+def _value(value: Any) -> Change:
+    def change(messages: Messages, tools: list[dict[str, Any]]) -> tuple[Messages, list[dict[str, Any]]]:
+        call = messages[-1]["tool_calls"][0]
+        function = call.get("function", call)
+        given = {"city": value}
+        schema = {"type": type_word(value), "description": "Where."}
+        tools[0].get("function", tools[0])["parameters"]["properties"]["city"] = schema
+        function["arguments"] = (
+            json.dumps(given, ensure_ascii=False) if isinstance(function["arguments"], str) else given
+        )
+        return messages, tools
+
+    return change
+
+
+def _identity(identity: str) -> Change:
+    def change(messages: Messages, tools: list[dict[str, Any]]) -> tuple[Messages, list[dict[str, Any]]]:
+        messages[1]["tool_calls"][0]["id"] = identity
+        for message in messages[2:]:
+            if "tool_call_id" in message:
+                message["tool_call_id"] = identity
+        return messages, tools
 
     return change
 
@@ -215,12 +215,32 @@ def _encoded_twice(seen: Seen) -> Iterator[Finding]:
         yield seen.found("arguments_encoded_twice")
 
 
-def _differs(kind: str) -> Callable[[Seen], Iterator[Finding]]:
+def _differs(kind: str, what: str) -> Callable[[Seen], Iterator[Finding]]:
     def judge(seen: Seen) -> Iterator[Finding]:
-        if seen.text != seen.before:
+        if seen.text is None:
+            yield seen.found(kind, f"{what} is refused, though none is taken.")
+        elif seen.text != seen.before:
             yield seen.found(kind)
 
     return judge
+
+
+def _refused(kind: str) -> Callable[[Seen], Iterator[Finding]]:
+    def judge(seen: Seen) -> Iterator[Finding]:
+        if seen.text is None:
+            yield seen.found(kind)
+
+    return judge
+
+
+def _escapes(seen: Seen) -> Iterator[Finding]:
+    if seen.text is not None and _FOREIGN not in seen.text and _FOREIGN_ESCAPED in seen.text.lower():
+        yield seen.found("non_ascii_escaped")
+
+
+def _still_called(seen: Seen) -> Iterator[Finding]:
+    if seen.text is not None and NEEDLE in seen.before and NEEDLE not in seen.text:
+        yield seen.found("calls_lost_without_tools")
 
 
 def _result(seen: Seen) -> Iterator[Finding]:
@@ -233,9 +253,9 @@ def _result(seen: Seen) -> Iterator[Finding]:
         yield seen.found("result_unquoted")
 
 
-_WITH_CALL: Final = (_USER, _TURN)
-_WITH_RESULT: Final = (_USER, _TURN, _RESULT)
-_ANSWERED: Final = (_USER, {"role": "assistant", "content": "21 degrees."})
+_WITH_CALL: Final = (USER, TURN)
+_WITH_RESULT: Final = (USER, TURN, _RESULT)
+_ANSWERED: Final = (USER, {"role": "assistant", "content": "21 degrees."})
 
 PROBES: Final[tuple[Probe, ...]] = (
     Probe(
@@ -257,20 +277,51 @@ PROBES: Final[tuple[Probe, ...]] = (
         needs_calls=True,
     ),
     Probe(
-        "description absent", (_USER,), _tool_without("description"), _refusal("description_absent_refused")
+        "description absent",
+        (USER,),
+        _tool_without("description"),
+        _refusal("description_absent_refused"),
+        needs_tools=True,
     ),
-    Probe("parameters absent", (_USER,), _tool_without("parameters"), _refusal("parameters_absent_refused")),
+    Probe(
+        "parameters absent",
+        (USER,),
+        _tool_without("parameters"),
+        _refusal("parameters_absent_refused"),
+        needs_tools=True,
+    ),
     Probe("arguments as text", _WITH_CALL, _arguments_as_text, _encoded_twice, needs_calls=True),
-    Probe("empty tools", (_USER,), _empty_tools, _differs("empty_tools_shown"), no_tools=True),
-    Probe("empty calls", _ANSWERED, _empty_calls, _differs("empty_calls_shown"), no_tools=True),
+    Probe(
+        "empty tools",
+        (USER,),
+        _empty_tools,
+        _differs("empty_tools_shown", "An empty list of tools"),
+        no_tools=True,
+    ),
+    Probe(
+        "empty calls",
+        _ANSWERED,
+        _empty_calls,
+        _differs("empty_calls_shown", "An empty `tool_calls`"),
+        no_tools=True,
+    ),
     Probe(
         "developer",
-        (_USER,),
+        (USER,),
         _first("developer"),
         _role("developer_refused", "developer_ignored"),
         no_tools=True,
     ),
-    Probe("system", (_USER,), _first("system"), _role(None, "system_ignored"), no_tools=True),
+    Probe("system", (USER,), _first("system"), _role(None, "system_ignored"), no_tools=True),
+    Probe("no tools", _WITH_RESULT, _no_tools, _still_called, needs_calls=True),
+    Probe(
+        "number", _WITH_CALL, _value(7), _refused("value_type_refused"), needs_calls=True, needs_tools=True
+    ),
+    Probe("non-ASCII", _WITH_CALL, _value(_FOREIGN), _escapes, needs_calls=True, needs_tools=True),
+    Probe("short id", _WITH_RESULT, _identity("c1"), _refused("ids_refused"), needs_calls=True),
+    Probe(
+        "long id", _WITH_RESULT, _identity("call_0123456789abcdef"), _refused("ids_refused"), needs_calls=True
+    ),
     Probe("result", _WITH_RESULT, _with_result, _result, needs_calls=True),
 )
 """Every probe.  A refused system message or result is verification's to find."""

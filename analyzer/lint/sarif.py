@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any, Final
+from urllib.parse import quote
 
 from analyzer.lint.findings import RULES, Finding
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def to_sarif(findings: Sequence[Finding], source: str, version: str) -> dict[str, Any]:
-    """One run over one template; `source` is the file or the id it came from."""
+def to_sarif(findings: Sequence[Finding], source: str, version: str, *, lines: bool = True) -> dict[str, Any]:
+    """One run over one template; `source` is the file or the id it came from.
+
+    `lines` says that the file is the template itself, so that a line of the template is a line of the file.
+    """
+    uri = source_uri(source)
     used = sorted({found.kind for found in findings})
     rules = [
         {
@@ -30,8 +36,8 @@ def to_sarif(findings: Sequence[Finding], source: str, version: str) -> dict[str
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": source},
-                        "region": {"startLine": found.line or 1},
+                        "artifactLocation": {"uri": uri},
+                        "region": {"startLine": (found.line if lines else None) or 1},
                     }
                 }
             ],
@@ -41,3 +47,9 @@ def to_sarif(findings: Sequence[Finding], source: str, version: str) -> dict[str
     ]
     driver = {"name": "chat-template-analyzer", "version": version, "rules": rules}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def source_uri(source: str) -> str:
+    """A source as the URI reference that the format demands: `/`, and everything else that is special in percent signs."""
+    path = PurePath(source)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix(), safe="/")

@@ -1,4 +1,4 @@
-"""Calls and tools in the shape that templates read."""
+"""Calls in the shape that templates read."""
 
 from __future__ import annotations
 
@@ -6,54 +6,98 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from analyzer.errors import UsageError
+from analyzer.prepare.json_texts import json_text
 from analyzer.prepare.notes import Notes
+from analyzer.prepare.schemas import type_word
 from analyzer.spec.model import Spec
 
 INVALID_KEY: Final = "invalid_json"
 """The argument that holds arguments which are no JSON object."""
+_HINT: Final = "A call is {id, type, function: {name, arguments}}."
 
 
-def plain_calls(message: Mapping[str, Any], path: str, notes: Notes) -> list[dict[str, Any]] | None:
-    """The calls of a message as `{id, type, function: {name, arguments}}`; None when it has none."""
+def plain_calls(
+    spec: Spec, message: Mapping[str, Any], path: str, notes: Notes
+) -> list[dict[str, Any]] | None:
+    """The calls of a message as `{id, type, function: {name, arguments}}`; None when it has none.
+
+    Raises:
+        UsageError: what stands there is no list of calls.
+    """
     given = message.get("tool_calls")
-    if not given and isinstance(message.get("function_call"), Mapping):
+    older = message.get("function_call")
+    if given and older:
+        notes.take("function_call_dropped", f"{path}.function_call")
+    if not given and isinstance(older, Mapping):
         notes.take("call_completed", f"{path}.function_call", "`function_call` is an older spelling")
-        given = [{"type": "function", "function": message["function_call"]}]
+        given = [{"type": "function", "function": older}]
     elif not given:
         if "tool_calls" in message:
             notes.take("calls_absent", f"{path}.tool_calls")
         return None
-    return [_plain_call(call, f"{path}.tool_calls[{at}]", notes) for at, call in enumerate(given)]
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise UsageError(f"{path}.tool_calls is a {type(given).__name__}, not a list of calls", hint=_HINT)
+    return [_plain_call(spec, call, f"{path}.tool_calls[{at}]", notes) for at, call in enumerate(given)]
 
 
-def _plain_call(call: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]:
+def _plain_call(spec: Spec, call: Any, path: str, notes: Notes) -> dict[str, Any]:
+    if not isinstance(call, Mapping):
+        raise UsageError(f"{path} is a {type(call).__name__}, not a call", hint=_HINT)
     inner = call.get("function")
-    nested = isinstance(inner, Mapping)
-    function = dict(inner) if isinstance(inner, Mapping) else dict(call)
-    if not nested:
-        notes.take("call_completed", path, "name and arguments stood beside the id")
-    elif "type" not in call:
-        notes.take("call_completed", path, "`type` was missing")
-    made: dict[str, Any] = {"id": call.get("id"), "type": "function"}
-    made["function"] = {"name": function.get("name", ""), "arguments": function.get("arguments")}
-    return made
+    if isinstance(inner, Mapping):
+        function, rest = dict(inner), dict(call)
+        if "type" not in call:
+            notes.take("call_completed", path, "`type` was missing")
+    else:
+        function = {key: call[key] for key in ("name", "arguments") if key in call}
+        rest = {key: value for key, value in call.items() if key not in function}
+        if not spec.input.bare_calls:
+            notes.take("call_completed", path, "name and arguments stood beside the id")
+    kind = call.get("type", "function")
+    if kind != "function":
+        notes.take("call_completed", path, f"`type` was {kind}")
+    name = function.get("name")
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"{path} has no name", hint=_HINT)
+    function = {**function, "name": name, "arguments": function.get("arguments")}
+    return {**rest, "id": call.get("id"), "type": "function", "function": function}
+
+
+def bare_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A call with name and arguments beside its id."""
+    rest = {key: value for key, value in call.items() if key not in ("function", "type")}
+    return {**rest, **call["function"]}
 
 
 def shaped_arguments(spec: Spec, given: Any, path: str, notes: Notes) -> Any:
     """Arguments in the shape that the template wants."""
     value = _object(given, path, notes)
+    texts = _with_text_values(spec, value, path, notes)
     wanted = spec.input.arguments
+    unchanged = texts == value and isinstance(given, str) and _same(given, value)
     if wanted == "text":
-        if isinstance(given, str) and _same(given, value):
+        if unchanged:
             return given
         if not isinstance(given, str):
             notes.take("arguments_to_text", path)
-        return json.dumps(value, ensure_ascii=False)
+        return json_text(texts, path)
     if isinstance(given, str):
-        if wanted == "both" and _same(given, value):
+        if wanted == "both" and unchanged:
             return given
         notes.take("arguments_to_mapping", path)
-    return value
+    return texts
+
+
+def _with_text_values(spec: Spec, value: dict[str, Any], path: str, notes: Notes) -> dict[str, Any]:
+    """Write values of the types that the template refuses as JSON text."""
+    refused = spec.input.values_refused
+    made = dict(value)
+    for key, one in value.items() if refused else ():
+        if type_word(one) in refused:
+            notes.take("value_to_text", f"{path}.{key}", type_word(one))
+            made[key] = json_text(one, f"{path}.{key}")
+    return made
 
 
 def _same(text: str, value: Any) -> bool:
@@ -86,42 +130,5 @@ def _object(given: Any, path: str, notes: Notes) -> dict[str, Any]:
     if value is None:
         notes.take("arguments_empty", path)
         return {}
-    notes.take("arguments_invalid", path, f"a JSON {type(value).__name__}")
-    return {INVALID_KEY: given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)}
-
-
-def plain_tools(tools: Sequence[Mapping[str, Any]] | None, notes: Notes) -> tuple[dict[str, Any], ...] | None:
-    """Tools with everything that templates print; None when there are none."""
-    if tools is None:
-        return None
-    if not tools:
-        notes.take("tools_absent", "tools")
-        return None
-    return tuple(_plain_tool(tool, f"tools[{at}]", notes) for at, tool in enumerate(tools))
-
-
-def _plain_tool(tool: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]:
-    inner = tool.get("function")
-    function = dict(inner) if isinstance(inner, Mapping) else dict(tool)
-    added = [] if isinstance(inner, Mapping) and tool.get("type") == "function" else ["type"]
-    if not isinstance(inner, Mapping):
-        function.pop("type", None)
-    if not isinstance(function.get("description"), str):
-        function["description"] = ""
-        added.append("description")
-    parameters = function.get("parameters")
-    if not isinstance(parameters, Mapping):
-        parameters = {"type": "object", "properties": {}}
-        added.append("parameters")
-    else:
-        missing: dict[str, Any] = {
-            key: value
-            for key, value in (("type", "object"), ("properties", {}))
-            if not parameters.get(key) and key not in parameters
-        }
-        added += [f"parameters.{key}" for key in missing]
-        parameters = {**missing, **parameters}
-    function["parameters"] = dict(parameters)
-    if added:
-        notes.take("tool_completed", path, ", ".join(added))
-    return {"type": "function", "function": function}
+    notes.take("arguments_invalid", path, f"a JSON {type_word(value)}")
+    return {INVALID_KEY: given if isinstance(given, str) else json_text(given, path)}

@@ -30,6 +30,8 @@ class IdMaker:
         self._wanted = spec.input.ids
         self._pattern, self._next = _pattern_of(spec)
         self._given: set[str] = set()
+        self._hopeless = False
+        """True: the pattern cannot be used, or one match took too long; nothing is tried against it again."""
 
     def fit(self, given: str | None, name: str) -> str | None:
         """The id for a call: the given one where it fits and is new, else one made from it; None when none can be made."""
@@ -48,11 +50,12 @@ class IdMaker:
     def _fits(self, identity: str) -> bool:
         if identity in self._given:
             return False
-        if self._wanted is None:
-            return True
+        if self._wanted is None or self._hopeless:
+            return not self._hopeless
         try:
             return regex.fullmatch(self._wanted, identity, timeout=_SECONDS) is not None
         except (regex.error, TimeoutError):
+            self._hopeless = True
             return False
 
     def _candidates(self, given: str, name: str, number: int) -> Iterator[str]:

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, StrictBool, model_validator
 
-from analyzer.spec.parts import Frozen, Part, ResultPart
+from analyzer.spec.parts import Frozen, JsonType, Part, ResultPart
 
 FORMAT_VERSION: Literal[1] = 1
 """The version of the spec format that this package reads and writes."""
@@ -45,6 +45,20 @@ class InputFacts(Frozen):
     """The shape of `tool_calls[].function.arguments` that renders to the same object; `none`: calls are not rendered."""
     content: Literal["text", "parts", "both"] = "text"
     """The shape of a message's `content`."""
+    empty_content: Literal["empty", "null", "absent", "space", "text"] = "empty"
+    """What a turn of calls without a text has for `content`: `""`, null, nothing, one blank; `text`: it needs a text."""
+    assistant_fields: tuple[str, ...] = ()
+    """Fields without which the template refuses a message of the assistant."""
+    bare_calls: StrictBool = False
+    """True: calls are `{id, name, arguments}`, with no `function` around name and arguments."""
+    bare_tools: StrictBool = False
+    """True: tools are the function objects themselves, `{name, description, parameters}`, with no `function` around them."""
+    tools: Literal["optional", "list", "required", "refused"] = "optional"
+    """`list`: no tools must be given as an empty list; `required`: none are refused; `refused`: any are."""
+    property_fields: tuple[Literal["type", "description"], ...] = ()
+    """Fields without which the template refuses or loses a property of a tool; `type`: one word, as templates print it."""
+    values_refused: tuple[JsonType, ...] = ()
+    """JSON types of argument values that make the template raise."""
     ids: str | None = None
     """A pattern that a call id must match (a regular expression), None when any id or none will do."""
     results_by: Literal["position", "id", "name"] = "position"
@@ -55,6 +69,10 @@ class InputFacts(Frozen):
     """What becomes of a system message; `merged`: it is written into the user's turn."""
     roles_refused: tuple[str, ...] = ()
     """Roles that make the template raise."""
+    turns: Literal["any", "alternate"] = "any"
+    """`alternate`: two messages of one side in a row make the template raise."""
+    parallel_results: StrictBool = True
+    """False: two results in a row make the template raise."""
     parallel_calls: StrictBool = True
     """False: the template writes or accepts one call a message."""
     variables: dict[str, Scalar] = {}

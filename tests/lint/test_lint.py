@@ -63,6 +63,57 @@ SPOILT: Final[dict[str, tuple[str, str]]] = {
         "{{- arguments if arguments is string else arguments | tojson",
         "{{- arguments | tojson | e",
     ),
+    "non_ascii_escaped": ("arguments | tojson", "arguments | tojson(ensure_ascii=true)"),
+    "calls_lost_beside_content": (
+        "message.tool_calls or []",
+        "([] if message.content else message.tool_calls or [])",
+    ),
+    "calls_lost_without_tools": ("message.tool_calls or []", "((message.tool_calls or []) if tools else [])"),
+    "second_call_lost": ("message.tool_calls or []", "(message.tool_calls or [])[:1]"),
+    "parallel_calls_refused": (
+        "{%- for call in",
+        "{{- raise_exception('one call') if message.tool_calls and message.tool_calls | length > 1 -}}{%- for call in",
+    ),
+    "system_refused": (
+        "{%- set ns =",
+        "{{- raise_exception('no system') if messages[0].role == 'system' -}}{%- set ns =",
+    ),
+    "tool_results_refused": (
+        "{%- if loop.first or loop.previtem",
+        "{{- raise_exception('no results') -}}{%- if loop.first or loop.previtem",
+    ),
+    "tools_refused": (
+        "{%- for tool in tools -%}",
+        "{{- raise_exception('no tools') -}}{%- for tool in tools -%}",
+    ),
+    "bare_tools_only": ("'\\n' + (tool | tojson)", "'\\n' + tool.name + (tool | tojson)"),
+    "arguments_mapping_only": (
+        "arguments if arguments is string else arguments | tojson",
+        "dict(arguments.items()) | tojson",
+    ),
+    "arguments_text_only": ("arguments if arguments is string else arguments | tojson", "arguments + ''"),
+    "arguments_python_dict": (
+        "arguments if arguments is string else arguments | tojson",
+        "arguments | string",
+    ),
+    "null_content_refused": ("(message.content or '')", "message.content | trim + ''.join(message.content)"),
+    "null_content_printed": ("(message.content or '')", "(message.content | string)"),
+    "ids_refused": (
+        "{{- '<tool_call>\\n",
+        "{{- raise_exception('nine!') if call.id | length != 9 -}}{{- '<tool_call>\\n",
+    ),
+    "ids_lost": (
+        '"arguments": \' -}}',
+        '"id": "\' + call.id[-9:] + \'", "arguments": \' -}}',
+    ),
+    "mutates_input": (
+        "{%- set rest = messages -%}",
+        "{%- set rest = messages -%}{%- set _ = [].append(1) -%}",
+    ),
+    "not_understood": (
+        "{{- '<|im_end|>\\n' -}}\n    {%- endif -%}\n{%- endfor -%}",
+        "{{- message.content | length if message.content -}}{{- '<|im_end|>\\n' -}}\n    {%- endif -%}\n{%- endfor -%}",
+    ),
     "undefined_printed": ("(message.content or '')", "(message.get('content') | string)"),
 }
 """What makes each finding of the template that has none: a text and what it is replaced by."""
@@ -77,6 +128,107 @@ def linted(text: str) -> tuple[Finding, ...]:
 def kinds(text: str) -> set[str]:
     """The kinds of the findings of a text."""
     return {found.kind for found in linted(text)}
+
+
+REASONING: Final = "(message.reasoning_content or '')"
+THINKING: Final = f"""{{%- if message.reasoning_content -%}}{{{{- '<think>' + {REASONING} + '</think>' -}}}}{{%- endif -%}}"""
+PLAIN: Final = "{{- '<|im_start|>' + message.role + '\\n' + (message.content or '') -}}"
+"""What the template writes for a message of text."""
+OPENED: Final = "{{- '<|im_start|>' + message.role + '\\n' -}}"
+TEXT: Final = "{{- message.content or '' -}}"
+SPOILT_REASONING: Final[dict[str, str]] = {
+    "reasoning_lost_beside_calls": OPENED
+    + "{%- if not message.tool_calls -%}"
+    + THINKING
+    + "{%- endif -%}"
+    + TEXT,
+    "reasoning_lost_without_calls": OPENED
+    + "{%- if message.tool_calls -%}"
+    + THINKING
+    + "{%- endif -%}"
+    + TEXT,
+    "reasoning_trimmed": OPENED + THINKING.replace(REASONING, REASONING + " | trim") + TEXT,
+    "content_trimmed": OPENED
+    + THINKING
+    + TEXT.replace("message.content or ''", "(message.content or '') | trim"),
+    "ambiguous": OPENED + "{{- message.reasoning_content or '' -}}" + TEXT,
+}
+"""What makes each finding of a template that writes reasoning: how it writes a message."""
+
+
+def reasoning_template(written: str) -> str:
+    """The template with reasoning, its messages written so."""
+    assert PLAIN in BASE
+    return BASE.replace(PLAIN, written)
+
+
+@pytest.mark.parametrize("kind", SPOILT_REASONING)
+def test_each_fault_of_reasoning_is_found(kind: str) -> None:
+    """And none of them where reasoning is written as it should be."""
+    assert kind in kinds(reasoning_template(SPOILT_REASONING[kind]))
+    assert kind not in kinds(reasoning_template(OPENED + THINKING + TEXT))
+
+
+def test_what_is_lost_under_one_setting_is_a_note_that_names_it() -> None:
+    """A switch that is meant to leave reasoning out is no fault."""
+    switched = "{%- if keep -%}" + THINKING + "{%- endif -%}"
+
+    found = linted(reasoning_template(OPENED + switched + TEXT))
+
+    lost = [one for one in found if one.kind.startswith("reasoning_lost")]
+    assert {"note"} == {one.severity for one in lost}
+    assert all("unless `keep` is True" in one.message for one in lost)
+
+
+def test_a_date_that_is_handed_in_is_not_todays() -> None:
+    """Only what the template takes from the clock makes the prompt change every day."""
+    asked = BASE.replace("'<|im_start|>system\\n' + ns", "datetime + '<|im_start|>system\\n' + ns")
+    asked = asked.replace("if ns.system or tools", "if true")
+
+    assert BASE != asked
+    assert "depends_on_date" not in kinds(asked)
+
+
+def test_another_header_behind_a_result_is_no_broken_turn() -> None:
+    """Only calls that are written in another way are."""
+    header = "{{- '<|im_start|>' + message.role + '\\n'"
+    unheaded = BASE.replace(
+        header,
+        "{{- ('' if loop.previtem and loop.previtem.role == 'tool' else '<|im_start|>' + message.role + '\\n')",
+    )
+
+    assert BASE != unheaded
+    assert "turn_after_result_broken" not in kinds(unheaded)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "header_and_body_name",
+        "tagged_raw_values",
+        "bare_json",
+        "id_with_name_and_counter",
+        "mutable_sandbox_append",
+    ],
+)
+def test_conversations_show_what_is_said(name: str) -> None:
+    """Each finding but those of the whole format has a conversation; two that are said to be alike render alike."""
+    text = (FOLDER / f"{name}.jinja").read_text(encoding="utf-8")
+    found = linted(text)
+
+    assert found
+    for one in found:
+        if one.kind in {"end_in_marker", "marker_begins_text", "toggle_marker"}:
+            continue
+        assert one.conversation["messages"], one
+        if one.evidence.get("proof") == "same_render" and "other" in one.evidence:
+            messages = list(one.conversation["messages"])
+            pair = [messages, [*messages[:-1], one.evidence["other"]]]
+            tools = one.conversation.get("tools")
+            renders = InProcessRenderer().render(
+                text, [RenderRequest(chat, tools=tools) for chat in pair], mutable=True
+            )
+            assert renders[0] == renders[1]
 
 
 def test_a_template_in_order_has_no_error_and_no_warning() -> None:

@@ -19,7 +19,6 @@ from analyzer.spec.model import (
     SequenceLayout,
     Spec,
     Turn,
-    Verification,
 )
 from analyzer.spec.parts import ArgumentsSlot, IdSlot, JsonCodec, NameSlot
 
@@ -110,7 +109,8 @@ def test_invalid_arguments_are_kept_as_text(text: str) -> None:
     prepared = prepare(spec(), chat(call(arguments=text)))
 
     assert {"invalid_json": text} == prepared.messages[1]["tool_calls"][0]["function"]["arguments"]
-    assert ["arguments_invalid"] == [note.kind for note in prepared.problems]
+    assert "arguments_invalid" in kinds(prepared)
+    assert () == prepared.problems
 
 
 def test_content_becomes_parts() -> None:
@@ -122,14 +122,24 @@ def test_content_becomes_parts() -> None:
     assert [{"type": "text", "text": "A"}] == prepared.messages[1]["content"]
 
 
-def test_null_content_stays_where_it_is_proven_to_be_taken() -> None:
-    """What verification has tried need not be changed."""
-    proven = spec().model_copy(update={"verification": Verification(verdict="proven")})
+@pytest.mark.parametrize(
+    ("wanted", "content"), [("empty", ""), ("null", None), ("space", " "), ("absent", ...), ("text", "")]
+)
+@pytest.mark.parametrize("given", [{}, {"content": ""}, {"content": None}, {"content": "Wait."}])
+def test_calls_without_a_text_have_what_the_template_wants(
+    wanted: str, content: Any, given: dict[str, Any]
+) -> None:
+    """Some show calls only beside null, beside no content at all, or beside a text."""
+    turn = {"role": "assistant", "tool_calls": [call()], **given}
 
-    prepared = prepare(proven, chat(call(), content=None))
+    prepared = prepare(spec(empty_content=wanted), [{"role": "user", "content": "Q"}, turn])
 
-    assert prepared.messages[1]["content"] is None
-    assert () == prepared.notes
+    expected = given["content"] if given.get("content") else content
+    assert expected == prepared.messages[1].get("content", ...)
+    assert (turn != prepared.messages[1]) == bool(
+        {"content_filled", "content_emptied"} & set(kinds(prepared))
+    )
+    assert (wanted == "text" and not given.get("content")) == ("content_required" in kinds(prepared))
 
 
 @pytest.mark.parametrize("facts", [{"system": "refused"}, {"roles_refused": ("system",)}])
@@ -214,6 +224,22 @@ def test_an_id_that_cannot_be_made_is_a_problem() -> None:
         assert ["id_unmatched"] == [note.kind for note in prepared.problems]
 
 
+def test_a_pattern_that_takes_too_long_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern comes from a file: one that backtracks without end does not hold up every id."""
+    tried = []
+
+    def slow(*arguments: Any, **_: Any) -> None:
+        tried.append(arguments)
+        raise TimeoutError
+
+    monkeypatch.setattr("analyzer.prepare.ids.regex.fullmatch", slow)
+
+    prepared = prepare(spec(ids="(a+)+$"), chat(call("c1"), call("c2")))
+
+    assert 1 == len(tried)
+    assert ["id_unmatched", "id_unmatched"] == [note.kind for note in prepared.problems]
+
+
 def test_one_call_a_turn() -> None:
     """Each call has its result right behind it; content and reasoning stay with the first."""
     messages = [
@@ -236,12 +262,167 @@ def test_results_that_no_template_takes_become_user_messages() -> None:
     assert {"role": "user", "content": "Result of f: done"} == prepared.messages[2]
 
 
-def test_sides_that_do_not_take_turns_are_noted() -> None:
-    """Nothing is invented to make them, so it is said."""
+def test_sides_take_turns_where_it_is_demanded() -> None:
+    """Messages of one side are joined, and what cannot be joined is a problem; elsewhere nothing is done."""
+    user, answer = {"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}
+    demanded = spec(turns="alternate")
+
+    joined = prepare(demanded, [user, user, answer, answer, user])
+
+    assert ["Q\n\nQ", "A\n\nA", "Q"] == [one["content"] for one in joined.messages]
+    assert ["messages_joined"] == kinds(joined)
+    assert ["not_alternating"] == kinds(prepare(demanded, [answer, user]))
+    assert ["not_alternating"] == kinds(prepare(demanded, [user, *chat(call())[1:], result("c1"), user]))
+    assert [] == kinds(prepare(spec(), [answer, user, user]))
+
+
+def test_parts_are_joined_as_parts() -> None:
+    """A list of parts stays one."""
     user = {"role": "user", "content": "Q"}
 
-    assert ["not_alternating"] == kinds(prepare(spec(), [user, user]))
-    assert [] == kinds(prepare(spec(), [*chat(content="A"), user]))
+    prepared = prepare(spec(turns="alternate", content="parts"), [user, user])
+
+    assert "Q\n\nQ" == "".join(part["text"] for part in prepared.messages[0]["content"])
+
+
+def test_results_in_a_row_that_are_refused_are_split() -> None:
+    """Each call with its result, though the template takes several calls."""
+    messages = [*chat(call("x"), call("y")), result("x", "1"), result("y", "2")]
+
+    prepared = prepare(spec(parallel_results=False), messages)
+
+    assert ["user", "assistant", "tool", "assistant", "tool"] == [one["role"] for one in prepared.messages]
+
+
+def test_values_that_the_template_cannot_write_are_given_as_text() -> None:
+    """Only those of the types that it refuses."""
+    arguments = {"a": 1, "b": "text", "c": {"d": None}, "e": True}
+
+    prepared = prepare(spec(values_refused=("integer", "object")), chat(call(arguments=arguments)))
+
+    given = prepared.messages[1]["tool_calls"][0]["function"]["arguments"]
+    assert {"a": "1", "b": "text", "c": '{"d": null}', "e": True} == given
+    assert [".a", ".c"] == [note.path[-2:] for note in prepared.notes if note.kind == "value_to_text"]
+
+
+def test_bare_functions() -> None:
+    """Tools and calls lose the `function` around them where the template reads them so, and are left alone the next time."""
+    wanted = spec(bare_tools=True, bare_calls=True)
+
+    prepared = prepare(wanted, chat(call(arguments={"a": 1})), [Tool("f").to_openai()])
+
+    assert "f" == (prepared.tools or ())[0]["name"]
+    assert [{"id": "c1", "name": "f", "arguments": {"a": 1}}] == prepared.messages[1]["tool_calls"]
+    assert ["calls_bared", "tool_bared"] == kinds(prepared)
+    again = prepare(wanted, prepared.messages, prepared.tools)
+    assert (prepared.messages, prepared.tools) == (again.messages, again.tools)
+
+
+@pytest.mark.parametrize("given", [None, []])
+@pytest.mark.parametrize(
+    ("wanted", "tools", "kind"),
+    [("list", (), None), ("required", None, "tools_required"), ("optional", None, None)],
+)
+def test_no_tools(given: Any, wanted: str, tools: Any, kind: str | None) -> None:
+    """Nothing, or an empty list, or a problem."""
+    prepared = prepare(spec(tools=wanted), [{"role": "user", "content": "Q"}], given)
+
+    assert tools == prepared.tools
+    assert [kind] * bool(kind) == [note.kind for note in prepared.problems]
+    assert (given != (None if tools is None else list(tools))) == bool(
+        {"tools_absent", "tools_listed"} & set(kinds(prepared))
+    )
+
+
+def test_tools_that_no_template_prints_are_a_problem() -> None:
+    """They are passed on all the same: leaving them out would change what the model can do."""
+    prepared = prepare(spec(tools="refused"), [{"role": "user", "content": "Q"}], [Tool("f").to_openai()])
+
+    assert ["tools_refused"] == [note.kind for note in prepared.problems]
+    assert prepared.tools
+
+
+SCHEMAS: Final[dict[str, tuple[Any, str]]] = {
+    "alternatives": ({"anyOf": [{"type": "null"}, {"type": "string"}, {"type": "integer"}]}, "string"),
+    "one_of": ({"oneOf": [{"enum": [1, 2]}]}, "integer"),
+    "enum": ({"enum": ["a", None]}, "string"),
+    "const": ({"const": 1.5}, "number"),
+    "null": ({"const": None}, "null"),
+    "flag": ({"const": False}, "boolean"),
+    "list_of_types": ({"type": ["null", "array"]}, "array"),
+    "reference": ({"$ref": "#/$defs/a~1b"}, "object"),
+    "cycle": ({"$ref": "#/$defs/loop"}, "any"),
+    "elsewhere": ({"$ref": "https://example.org/schema"}, "any"),
+    "properties": ({"properties": {}}, "object"),
+    "items": ({"items": {"type": "string"}}, "array"),
+    "nothing": ({}, "any"),
+    "no_schema": (True, "any"),
+}
+DEFINITIONS: Final = {"a/b": {"type": "object"}, "loop": {"$ref": "#/$defs/loop"}}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_property_gets_the_type_that_its_schema_allows(name: str) -> None:
+    """The first that is not null; the alternatives stay."""
+    schema, word = SCHEMAS[name]
+    parameters = {"type": "object", "$defs": DEFINITIONS, "properties": {"p": schema}}
+    tools = [Tool("f", "", parameters).to_openai()]
+
+    prepared = prepare(spec(property_fields=("type", "description")), [], tools)
+
+    made = (prepared.tools or ())[0]["function"]["parameters"]["properties"]["p"]
+    more = schema if isinstance(schema, dict) else {}
+    assert {**more, "type": word, "description": ""} == made
+    assert ["property_completed"] == kinds(prepared)
+    assert [] == kinds(prepare(spec(), [], tools))
+
+
+def test_nested_properties_are_completed() -> None:
+    """Those of objects, and of what lists hold."""
+    inner = {"type": "object", "properties": {"b": {"enum": ["x"]}}}
+    tools = [
+        Tool("f", "", {"type": "object", "properties": {"a": {"type": "array", "items": inner}}}).to_openai()
+    ]
+
+    prepared = prepare(spec(property_fields=("type",)), [], tools)
+
+    [note] = prepared.notes
+    assert "tools[0].parameters.properties.a.items.properties.b" == note.path
+
+
+def test_fields_of_every_message_of_the_assistant() -> None:
+    """Empty where they are absent, untouched where they stand."""
+    prepared = prepare(
+        spec(reasoning=("think",), assistant_fields=("think",)), [*chat(content="A"), *chat(think="T")]
+    )
+
+    assert ["", "T"] == [one["think"] for one in prepared.messages if one["role"] == "assistant"]
+    assert ["field_added"] == kinds(prepared)
+
+
+def test_reasoning_under_several_names_is_joined() -> None:
+    """What is said twice is said once; what is no text is said to be lost."""
+    twice = chat(reasoning="R", reasoning_content="R", thinking="T")
+
+    prepared = prepare(spec(), [*twice, *chat(thinking=[{"type": "encrypted"}], reasoning_content=None)])
+
+    assert "R\n\nT" == prepared.messages[1]["reasoning_content"]
+    assert "reasoning_content" not in prepared.messages[3]
+    assert ["reasoning_absent", "reasoning_dropped", "reasoning_joined", "reasoning_moved"] == kinds(prepared)
+
+
+def test_what_is_no_function_is_left_out() -> None:
+    """And what other interfaces call the schema is found."""
+    tools = [
+        {"type": "web_search"},
+        {"name": "f", "description": "D", "input_schema": {"properties": {"a": {}}}},
+    ]
+
+    prepared = prepare(spec(), [], tools)
+
+    [tool] = prepared.tools or ()
+    assert {"type": "object", "properties": {"a": {}}} == tool["function"]["parameters"]
+    assert ["tool_completed", "tool_dropped"] == kinds(prepared)
 
 
 def test_every_kind_is_explained() -> None:
