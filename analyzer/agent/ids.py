@@ -32,13 +32,29 @@ def new_id() -> str:
 
 def with_ids(message: Message) -> Message:
     """Return the message with an id for each call: the model's own where there is one and no earlier call has it."""
-    seen: set[str] = set()
+    ids = CallIds()
     calls = []
     for call in message.tool_calls:
-        kept = call.id if call.id and call.id not in seen else new_id()
-        seen.add(kept)
+        kept = ids(call.id)
         calls.append(call if kept == call.id else replace(call, id=kept))
     return replace(message, tool_calls=tuple(calls))
+
+
+class CallIds:
+    """Gives each call of one turn an id: the model's own where there is one and no earlier call has it, else a new one.
+
+    `pattern` is the form that ids must have (a spec's `input.ids`; None: any), `taken` are ids that earlier turns use.
+    """
+
+    def __init__(self, pattern: str | None = None, taken: Iterable[str] = ()) -> None:
+        self._seen = set(taken)
+        self._map = IdMap(pattern, self._seen)
+
+    def __call__(self, own: str | None) -> str:
+        """Return the id of the next call; `own` is what the model wrote."""
+        found = self._map(own if own and own not in self._seen else new_id())
+        self._seen.update((found, own or found))
+        return found
 
 
 class IdMap:

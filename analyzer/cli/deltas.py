@@ -1,6 +1,6 @@
-"""Runtime events as the deltas of an OpenAI stream: the objects that stand under `choices[0].delta`.
+"""What `analyzer parse --stream` prints: the deltas of an OpenAI stream, and lines of its own for what that has no place for.
 
-Text that is no part of a delta has lines of its own: `{"problem": {...}}` for problems, `{"finish_reason": ...}` last.
+`{"problem": {...}}` for problems, an id that came late and a call's status under `tool_calls`, `{"finish_reason": ...}` last.
 """
 
 from __future__ import annotations
@@ -8,16 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from analyzer.runtime import (
-    ArgumentsDelta,
-    CallEnd,
-    CallStart,
-    EndOfMessage,
-    Event,
-    Problem,
-    ReasoningDelta,
-    TextDelta,
-)
+from analyzer.integrations import openai
+from analyzer.runtime import CallEnd, EndOfMessage, Event, Problem
 
 
 def deltas(events: Iterable[Event]) -> Iterator[dict[str, Any]]:
@@ -31,19 +23,6 @@ def deltas(events: Iterable[Event]) -> Iterator[dict[str, Any]]:
 def delta(event: Event) -> dict[str, Any] | None:
     """The object for one event, None for markup and empty text."""
     match event:
-        case TextDelta(text=text) if text:
-            return {"content": text}
-        case ReasoningDelta(text=text) if text:
-            return {"reasoning_content": text}
-        case CallStart():
-            function = {"name": event.name, "arguments": ""}
-            return {
-                "tool_calls": [
-                    {"index": event.index, "id": event.id, "type": "function", "function": function}
-                ]
-            }
-        case ArgumentsDelta(text=text) if text:
-            return {"tool_calls": [{"index": event.index, "function": {"arguments": text}}]}
         case CallEnd() if event.native_id is not None or event.status != "complete":
             ended: dict[str, Any] = {"index": event.index, "status": event.status}
             if event.native_id is not None:
@@ -54,7 +33,7 @@ def delta(event: Event) -> dict[str, Any] | None:
         case EndOfMessage():
             return {"finish_reason": event.finish_reason}
         case _:
-            return None
+            return openai.delta(event)
 
 
 def problem(found: Problem) -> dict[str, Any]:

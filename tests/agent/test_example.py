@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +13,9 @@ from typing import Any
 import pytest
 
 from analyzer.chat import tools_from_openai
-from analyzer.runtime import ArgumentsDelta, CallStart, EndOfMessage, Event, Parser, TextDelta
+from analyzer.integrations import sse
+from analyzer.integrations.openai import ChatResponse
+from analyzer.runtime import Parser
 from tests.agent.common import ROOT, rendered, spec_of
 
 TEMPLATE = "json_tag_per_call"
@@ -65,41 +66,12 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        for choice in choices([*events, *parser.finish(finish)]):
-            self.wfile.write(f"data: {json.dumps({'choices': [choice]})}\n\n".encode())
-        self.wfile.write(b"data: [DONE]\n\n")
+        for chunk in ChatResponse("replayed").choice().feed([*events, *parser.finish(finish)]):
+            self.wfile.write(sse.encode(chunk))
+        self.wfile.write(sse.DONE)
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
-
-
-def choices(events: list[Event]) -> Iterator[dict[str, Any]]:
-    """Events as the choices of stream chunks."""
-    for event in events:
-        delta: dict[str, Any] = {}
-        match event:
-            case TextDelta():
-                delta = {"content": event.text}
-            case CallStart():
-                function = {"name": event.name, "arguments": ""}
-                delta = {
-                    "tool_calls": [
-                        {
-                            "index": event.index,
-                            "id": f"call{event.index}",
-                            "type": "function",
-                            "function": function,
-                        }
-                    ]
-                }
-            case ArgumentsDelta():
-                delta = {"tool_calls": [{"index": event.index, "function": {"arguments": event.text}}]}
-            case EndOfMessage():
-                yield {"index": 0, "delta": {}, "finish_reason": event.finish_reason}
-                return
-            case _:
-                continue
-        yield {"index": 0, "delta": delta, "finish_reason": None}
 
 
 @pytest.fixture
