@@ -109,16 +109,14 @@ def command(
 
 def prompt_of(spec: Spec, settings: Mapping[str, Any], after: str) -> str:
     """The generation prompt for these variables and this last role; the default one when the setting changes nothing."""
-    candidates = [prompt for prompt in spec.turn.prompts if prompt.after == after] or list(spec.turn.prompts)
+    from analyzer.runtime.prompts import prompt_for  # noqa: PLC0415
+
     known = {name for prompt in spec.turn.prompts for name in prompt.set} | set(spec.input.settings)
     strangers = sorted(set(settings) - known)
     if strangers:
         hint = f"It knows {', '.join(sorted(known))}." if known else "It knows none."
         raise UsageError(f"no prompt of this spec depends on {strangers[0]}", hint=hint)
-    fitting = [prompt for prompt in candidates if prompt.set.items() <= settings.items()]
-    if not fitting:
-        return spec.turn.header
-    return max(fitting, key=lambda prompt: len(prompt.set)).text
+    return prompt_for(spec, settings, after) if spec.turn.prompts else spec.turn.header
 
 
 def _pieces(file: str, size: int | None) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
-from analyzer.export import gbnf, json_schema, lark, response_template, structural_tag
+from analyzer.export import gbnf, json_schema, lark, plugin, response_template, structural_tag
 from analyzer.export.result import Export, Options
 from analyzer.spec.model import Spec
 
@@ -68,6 +68,20 @@ TARGETS: Final[Mapping[str, Target]] = {
             json_schema.export,
             needs_tools=True,
             engine="jsonschema",
+        ),
+        Target(
+            plugin.VLLM,
+            "a Python file with a tool parser and a reasoning parser (vLLM)",
+            plugin.export_vllm,
+            needs_tools=False,
+            engine="vllm",
+        ),
+        Target(
+            plugin.SGLANG,
+            "a Python file with both detectors, which starts the server (SGLang)",
+            plugin.export_sglang,
+            needs_tools=False,
+            engine="sglang",
         ),
     )
 }

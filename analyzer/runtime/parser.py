@@ -20,6 +20,7 @@ from analyzer.runtime.json_call import JsonCall
 from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.mending import check_repair
 from analyzer.runtime.options import DEFAULT, Options
+from analyzer.runtime.prompts import prompt_end, prompt_for
 from analyzer.runtime.record import Record
 from analyzer.runtime.sequence import SequenceCall
 from analyzer.runtime.state import CALL, ENTER, OVER, REASONING, SECTION, SKIP, TEXT, State
@@ -146,6 +147,11 @@ class Parser(TopState):
         new = Parser.__new__(Parser)
         new._take_state(self)  # noqa: SLF001 - our own
         return new
+
+    @property
+    def in_reasoning(self) -> bool:
+        """Whether the turn stands inside open reasoning; a call that is held there counts as reasoning."""
+        return self._home == REASONING
 
     @property
     def pending(self) -> str:
@@ -334,17 +340,12 @@ class Parser(TopState):
 
 def _prompt_text(spec: Spec, prompt: str | None, settings: dict[str, Any], after: str) -> tuple[str, bool]:
     """Return (the text of the spec's prompt that the turn begins with, is the given prompt one of them)."""
-    prompts = spec.turn.prompts
-    if prompt is not None:
-        found = [p.text for p in prompts if prompt.endswith(p.text)]
-        if found:
-            return max(found, key=len), True
-        return ("", False) if prompts or prompt else ("", True)
-    for wanted in (settings, {}):
-        for candidate in prompts:
-            if candidate.after == after and candidate.set == wanted:
-                return candidate.text, True
-    return (prompts[0].text if prompts else ""), True
+    if prompt is None:
+        return prompt_for(spec, settings, after), True
+    found = prompt_end(spec, prompt)
+    if found is not None:
+        return found, True
+    return "", not (spec.turn.prompts or prompt)
 
 
 _OWN: Final = ("_call", "_draft", "_draft_record", "_hold", "_out", "_record")
