@@ -9,6 +9,7 @@ the prompt; the reasoning detector is told whether the request wants reasoning.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,19 +42,25 @@ def register(name: str, spec_text: str) -> tuple[type, type | None]:
     To be called before the server reads its arguments, in each of its processes. Raises `ImportError` outside of SGLang,
     `SpecError` for a text that is no spec.
     """
-    from sglang.srt.function_call import core_types  # noqa: PLC0415  (only inside the server)
-    from sglang.srt.function_call.base_format_detector import BaseFormatDetector  # noqa: PLC0415
+    from sglang.srt.function_call.base_format_detector import (  # noqa: PLC0415  (only inside the server)
+        BaseFormatDetector,
+    )
+    from sglang.srt.function_call.core_types import ToolCallItem  # noqa: PLC0415
     from sglang.srt.function_call.function_call_parser import FunctionCallParser  # noqa: PLC0415
-    from sglang.srt.parser import reasoning_parser  # noqa: PLC0415
+    from sglang.srt.parser.reasoning_parser import (  # noqa: PLC0415
+        BaseReasoningFormatDetector,
+        ReasoningParser,
+    )
 
     spec = parse_spec(spec_text, file=f"{name} (plug-in)")
-    tools = type("SpecDetector", (DetectorLogic, BaseFormatDetector), {"spec": spec, "types": core_types})
+    shared = {"spec": spec, "types": sys.modules[ToolCallItem.__module__]}
+    tools = type("SpecDetector", (DetectorLogic, BaseFormatDetector), shared)
     FunctionCallParser.ToolCallParserEnum[name] = tools
     if not spec.reasoning:
         return tools, None
-    bases = (ReasoningDetectorLogic, reasoning_parser.BaseReasoningFormatDetector)
-    reasoning = type("SpecReasoningDetector", bases, {"spec": spec, "types": reasoning_parser})
-    reasoning_parser.ReasoningParser.DetectorMap[name.lower()] = reasoning
+    shared = {"spec": spec, "types": sys.modules[BaseReasoningFormatDetector.__module__]}
+    reasoning = type("SpecReasoningDetector", (ReasoningDetectorLogic, BaseReasoningFormatDetector), shared)
+    ReasoningParser.DetectorMap[name.lower()] = reasoning
     return tools, reasoning
 
 

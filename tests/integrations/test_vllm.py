@@ -22,7 +22,8 @@ from tests import budget
 from tests.export.samples import TOOLS
 from tests.generated.check import TOOLS as WEATHER
 from tests.integrations.replay import own, same
-from tests.integrations.servers import LOCK, Tokenizer, folder_of, installed
+from tests.integrations.servers import LOCK, Tokenizer, folder_of
+from tests.integrations.shapes import assert_same
 from tests.integrations.vllm_server import (
     CHAT,
     DOUBLED,
@@ -303,38 +304,10 @@ def test_a_turn_that_the_prompt_began(server: str, tmp_path: Path) -> None:
 
 
 def test_the_doubles_have_the_shape_of_vllms_own() -> None:
-    """Each class and method that stands in a double is there in vLLM, with the same parameters; models have the same fields."""
+    """So that they cannot go stale unnoticed."""
     if not own_files():
         pytest.skip(NOT_HERE)
-    shapes = []
-    for files in ({**HELD, **DOUBLED}, {**HELD, **DOUBLED, **own_files()}):
-        with installed(files, STUBBED):
-            shapes.append({name: shape(importlib.import_module(name)) for name in DOUBLED if name != CHAT})
-    double, real = shapes
-    for name, classes in double.items():
-        for cls, members in classes.items():
-            assert cls in real[name], (name, cls)
-            for member, parameters in members.items():
-                assert parameters == real[name][cls].get(member), (name, cls, member)
-
-
-def shape(module: Any) -> dict[str, dict[str, Any]]:
-    """The public members of a module's own classes: parameters of methods, types of fields left out."""
-    found: dict[str, dict[str, Any]] = {}
-    for name, cls in vars(module).items():
-        if not inspect.isclass(cls) or cls.__module__ != module.__name__ or name.startswith("_"):
-            continue
-        members = dict.fromkeys(getattr(cls, "model_fields", {}), "field")
-        for member, value in inspect.getmembers(cls):
-            plain = value.__func__ if inspect.ismethod(value) else value
-            own = inspect.isfunction(plain) and plain.__module__ == module.__name__
-            if own and (not member.startswith("_") or member == "__init__"):
-                members[member] = [
-                    (parameter.name, parameter.kind, parameter.default is not parameter.empty)
-                    for parameter in inspect.signature(plain).parameters.values()
-                ]
-        found[name] = members
-    return found
+    assert_same([name for name in DOUBLED if name != CHAT], {**HELD, **DOUBLED}, own_files(), STUBBED)
 
 
 def test_the_doubles_request_has_vllms_fields() -> None:
