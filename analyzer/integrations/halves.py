@@ -80,8 +80,9 @@ class ReasoningHalf:
         self._base = 0
         self._cut = len(start.begun)
         """Everything before this place was given out, passed on or dropped."""
-        self._behind = self._reasoned = self._apart = False
-        self._said = False
+        self._reasoned = self._apart = self._said = False
+        self._behind = not self._parser.in_reasoning and closes_reasoning(spec, start.prompt)
+        """Whether the end of reasoning is the last thing that was said."""
         self._lead = self._written(spec, start)
 
     @property
@@ -111,9 +112,9 @@ class ReasoningHalf:
 
     def _written(self, spec: Spec, start: Start) -> str:
         """What the prompt wrote behind the header; a calls half knows the header alone."""
-        lead = start.prompt.removeprefix(spec.turn.header)
-        shut = self._parser.in_reasoning or any(closer in lead for closer in self._closers)
-        return "" if shut or not spec.reasoning else lead
+        if self._behind or self._parser.in_reasoning or not spec.reasoning:
+            return ""
+        return start.prompt.removeprefix(spec.turn.header)
 
     def _of(self, events: Iterable[Event]) -> Halves:
         reasoning: list[str] = []
@@ -191,6 +192,18 @@ class CallsHalf:
     def finish(self, finish_reason: str = "stop") -> list[Event]:
         """Say that the turn is over."""
         return self._parser.finish(finish_reason)
+
+
+def closes_reasoning(spec: Spec, prompt: str) -> bool:
+    """Whether a generation prompt writes what closes reasoning."""
+    lead = prompt.removeprefix(spec.turn.header)
+    return any(closer in lead for closer in closers(spec))
+
+
+def closed_start(spec: Spec) -> Start | None:
+    """Return the start behind a prompt that closes reasoning, None when the spec has none."""
+    texts = [prompt.text for prompt in spec.turn.prompts if closes_reasoning(spec, prompt.text)]
+    return next((Start(text) for text in texts if not Parser(spec, prompt=text).in_reasoning), None)
 
 
 def closers(spec: Spec) -> tuple[str, ...]:

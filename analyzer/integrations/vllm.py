@@ -16,7 +16,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.agent.ids import CallIds
-from analyzer.integrations.halves import CallsHalf, ReasoningHalf, Start, closers, start_of
+from analyzer.integrations.halves import (
+    CallsHalf,
+    ReasoningHalf,
+    Start,
+    closed_start,
+    closers,
+    closes_reasoning,
+    start_of,
+)
 from analyzer.integrations.openai import delta as chat_delta
 from analyzer.integrations.plugins import Asked, tag_for
 from analyzer.integrations.returned import ReturnedCalls
@@ -149,7 +157,7 @@ class ToolParserLogic(_Shared):
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         """Read a whole output, or what the reasoning parser left of it."""
-        half = self._new(request)
+        half = self._new(request, None)
         message = assemble([*half.feed(model_output), *half.finish()]).message
         ids = CallIds(self.spec.input.ids)
         calls = [
@@ -177,7 +185,7 @@ class ToolParserLogic(_Shared):
         del previous_text, current_text, previous_token_ids, current_token_ids, delta_token_ids
         first = self._half is None
         if self._half is None:
-            self._half = self._new(request)
+            self._half = self._new(request, closed_start(self.spec))
         events = [*self._waiting, *self._half.feed(delta_text)]
         self._waiting = []
         if first:  # the server may have reasoning of the same delta, and then takes none of ours
@@ -193,14 +201,15 @@ class ToolParserLogic(_Shared):
         events, self._waiting = [*self._waiting, *self._half.finish()], []
         return self._told(self._returned(events))
 
-    def _new(self, request: Any) -> CallsHalf:
+    def _new(self, request: Any, behind: Start | None) -> CallsHalf:
+        """A half for a request; `behind` is where it begins behind reasoning, or a prompt that closed it."""
         asked = asked_of(request)
         options = asked.options(
             DEFAULT.with_(reasoning="content") if self.skip_reasoning_parsing else DEFAULT
         )
         settings = getattr(request, "chat_template_kwargs", None) or {}
         alone = self.skip_reasoning_parsing or not self.spec.reasoning
-        start = Start(prompt_for(self.spec, settings)) if alone else None
+        start = Start(prompt_for(self.spec, settings)) if alone else behind
         return CallsHalf(self.spec, asked.tools, options, start)
 
 
@@ -247,8 +256,7 @@ class ReasoningParserLogic(_Shared):
         start = start_of(self.spec, self._end_of(input_ids), {})
         parser = Parser(self.spec, prompt=start.prompt)
         parser.feed(start.begun)
-        written = start.prompt.removeprefix(self.spec.turn.header) + start.begun
-        return not parser.in_reasoning and any(closer in written for closer in closers(self.spec))
+        return not parser.in_reasoning and closes_reasoning(self.spec, start.prompt + start.begun)
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
         """Whether reasoning is closed within the last tokens; asked while it is open."""

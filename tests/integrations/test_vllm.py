@@ -38,7 +38,9 @@ from tests.integrations.vllm_server import (
 )
 from tests.runtime.golden import Golden, messages, pieces, sampled, unreadable
 
-GOLDEN = sampled(1 if budget.NIGHTLY else 10)
+GOLDEN = [
+    golden for golden in sampled(1 if budget.NIGHTLY else 10) if golden.spec.calls or golden.spec.reasoning
+]
 NOT_HERE = "vLLM's files are not here; scripts/fetch_servers fetches them"
 CALL = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
 
