@@ -26,8 +26,8 @@ _VLLM: Final = '''\
 """Parsers of vLLM for {title}, made by `analyzer export --to vllm-plugin`.
 
     vllm serve MODEL --enable-auto-tool-choice \\
-        --tool-parser-plugin THIS_FILE --tool-call-parser {name} \\
-        --reasoning-parser-plugin THIS_FILE --reasoning-parser {name}
+        --tool-parser-plugin /PATH/OF/THIS_FILE --tool-call-parser {name} \\
+        --reasoning-parser-plugin /PATH/OF/THIS_FILE --reasoning-parser {name}
 
 The package `chat-template-analyzer` must be installed beside vLLM.
 """
