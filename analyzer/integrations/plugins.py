@@ -82,7 +82,17 @@ def tag_for(spec: Spec, asked: Asked) -> dict[str, Any] | None:
             raise
         LOG.warning("Calls are not constrained: %s", error)
         return None
-    return payload
+    return _behind_reasoning(spec, payload) if asked.forced else payload
+
+
+def _behind_reasoning(spec: Spec, payload: dict[str, Any]) -> dict[str, Any]:
+    """The tag of a forced call; the white space that stands between the closer of reasoning and a call may come first."""
+    close = next((segment.close for segment in spec.reasoning if segment.close.strip()), "")
+    white = close[len(close.rstrip()) :]
+    if not white:
+        return payload
+    ahead = {"type": "optional", "content": {"type": "const_string", "value": white}}
+    return {**payload, "format": {"type": "sequence", "elements": [ahead, payload["format"]]}}
 
 
 def _choice(choice: Any) -> str | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -274,14 +275,17 @@ class ReasoningParserLogic(_Shared):
             return None
         first = max(0, len(ids) - new - max(map(len, marks)))
         window = list(ids[first:])
-        if not any(mark in self._decode(window) for mark in marks):
-            return None
+
+        def closed(size: int) -> int:
+            text = self._decode(window[:size])
+            return sum(text.count(mark) for mark in marks)
+
         before = len(window) - new
-        for size in range(before + 1, len(window) + 1):
-            text, known = self._decode(window[:size]), self._decode(window[: size - 1])
-            if any(text.count(mark) > known.count(mark) for mark in marks):
-                return first + size
-        return None
+        known = closed(before)
+        if closed(len(window)) == known:
+            return None
+        sizes = range(before + 1, len(window) + 1)
+        return first + sizes[bisect_right(sizes, known, key=closed)]
 
     def _end_of(self, ids: Sequence[int]) -> str:
         """The end of a prompt: enough to know the generation prompt, else all of it."""
