@@ -72,6 +72,10 @@ class _Anything(type):
             raise AttributeError(name)
         return stub(name)
 
+    def __index__(cls) -> int:
+        """A limit that nothing reaches, where a number is asked for."""
+        return 1 << 30
+
 
 class _Value:
     def __init__(self, *_: Any, **__: Any) -> None:

@@ -25,7 +25,6 @@ from tests.integrations.replay import own, same
 from tests.integrations.servers import LOCK, Tokenizer, folder_of
 from tests.integrations.shapes import assert_same
 from tests.integrations.vllm_server import (
-    CHAT,
     DOUBLED,
     HELD,
     REASONING,
@@ -309,30 +308,4 @@ def test_the_doubles_have_the_shape_of_vllms_own() -> None:
     """So that they cannot go stale unnoticed."""
     if not own_files():
         pytest.skip(NOT_HERE)
-    assert_same([name for name in DOUBLED if name != CHAT], {**HELD, **DOUBLED}, own_files(), STUBBED)
-
-
-def test_the_doubles_request_has_vllms_fields() -> None:
-    """The module of requests loads the engine, so its text is looked at."""
-    import ast  # noqa: PLC0415
-
-    path = folder_of(LOCK["vllm"]).joinpath(*CHAT.split(".")).with_suffix(".py")
-    if not path.is_file():
-        pytest.skip(NOT_HERE)
-
-    def fields(text: str) -> dict[str, set[str]]:
-        return {
-            node.name: {
-                item.target.id
-                for item in node.body
-                if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-            }
-            | {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
-            for node in ast.parse(text).body
-            if isinstance(node, ast.ClassDef)
-        }
-
-    real = fields(path.read_text(encoding="utf-8"))
-    for name, found in fields(DOUBLED[CHAT].read_text(encoding="utf-8")).items():
-        base = LOCK["vllm"]
-        assert found <= real.get(name, found if name == "FunctionDefinition" else set()), (base.version, name)
+    assert_same(DOUBLED, {**HELD, **DOUBLED}, own_files(), STUBBED)

@@ -34,6 +34,7 @@ HELD: Final = {
 """Doubles that are there in any case: the modules themselves load the engine."""
 OWN: Final = [
     PROTOCOL,
+    CHAT,
     TOOL_PARSER,
     REASONING,
     PARSER,
@@ -84,6 +85,8 @@ class Served:
         """A request with tools."""
         declared = [tool.to_openai() for tool in tools] or None
         chosen = {"type": "function", "function": {"name": choice}} if choice not in _WORDS else choice
+        if hasattr(self.chat, "ChatCompletionMessageParam"):  # vLLM's own requests must have some messages
+            more |= {"model": "m", "messages": [self.chat.ChatCompletionMessageParam()]}
         return self.chat.ChatCompletionRequest(
             tools=declared, tool_choice=chosen if declared else "none", **more
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from pydantic import BaseModel
+from vllm.entrypoints.generate.base.protocol import FunctionDefinition
 
 
 class ChatCompletionNamedFunction(BaseModel):
@@ -18,15 +19,6 @@ class ChatCompletionNamedToolChoiceParam(BaseModel):
 
     function: ChatCompletionNamedFunction
     type: Literal["function"] = "function"
-
-
-class FunctionDefinition(BaseModel):
-    """A tool."""
-
-    name: str
-    description: str | None = None
-    parameters: dict[str, Any] | None = None
-    strict: bool | None = None
 
 
 class ChatCompletionToolsParam(BaseModel):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 
 class OpenAIBaseModel(BaseModel):
-    """A model of the API."""
+    """A model of the API; what its fields are of may be a stub."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
 
 
 class UsageInfo(OpenAIBaseModel):

@@ -12,6 +12,8 @@ from tests.integrations.servers import stub
 class StructuredOutputsParams:
     """A constraint on the output."""
 
+    json: str | dict[str, Any] | None = None
+    json_object: bool | None = None
     structural_tag: str | None = None
 
 
