@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from analyzer.agent.ids import CallIds
+from analyzer.integrations.surrogates import Paired
 from analyzer.runtime.events import ArgumentsDelta, CallEnd, CallStart, EndOfMessage, Event
 
 
@@ -22,6 +23,7 @@ class ReturnedCalls:
         self._whole = whole
         self._held: CallStart | None = None
         self._pieces: list[str] = []
+        self._text = Paired()
         self.started = 0
         """How many calls the client was told of."""
         self.complete = 0
@@ -39,24 +41,30 @@ class ReturnedCalls:
 
     def _of_call(self, event: CallStart | ArgumentsDelta | CallEnd) -> Iterator[Event]:
         if isinstance(event, CallStart):
-            self._pieces = []
+            self._pieces, self._text = [], Paired()
             self._held = event if self._whole else None
             if not self._whole:
                 yield self._start(event, event.id)
         elif isinstance(event, ArgumentsDelta):
+            text = self._text.feed(event.text)
             if self._whole:
-                self._pieces.append(event.text)
-            elif event.text:
-                yield event._replace(index=self.started - 1)
-        elif event.status == "complete":
-            if self._held is not None:
-                yield self._start(self._held, self._held.id if self._held.id is not None else event.native_id)
-                text = "".join(self._pieces)
-                yield ArgumentsDelta(self.started - 1, text, self._held.end, event.start)
-            self.complete += 1
-            yield event._replace(index=self.started - 1)
-        elif not self._whole:
-            yield event._replace(index=self.started - 1)
+                self._pieces.append(text)
+            elif text:
+                yield event._replace(index=self.started - 1, text=text)
+        else:
+            yield from self._end(event)
+
+    def _end(self, event: CallEnd) -> Iterator[Event]:
+        left = self._text.finish()
+        if self._held is not None:
+            if event.status != "complete":
+                return
+            yield self._start(self._held, self._held.id if self._held.id is not None else event.native_id)
+            left = "".join([*self._pieces, left])
+        if left:
+            yield ArgumentsDelta(self.started - 1, left, event.start, event.start)
+        self.complete += event.status == "complete"
+        yield event._replace(index=self.started - 1)
 
     def _start(self, event: CallStart, own: str | None) -> CallStart:
         self.started += 1

@@ -169,7 +169,7 @@ class DetectorLogic:
 
 def _whole(spec: Spec, text: str, tools: tuple[Tool, ...] | None) -> Any:
     half = CallsHalf(spec, tools, OPTIONS)
-    return assemble([*half.feed(text), *half.finish()]).message
+    return assemble(ReturnedCalls(CallIds(), whole=True)([*half.feed(text), *half.finish()])).message
 
 
 class ReasoningDetectorLogic:

@@ -159,11 +159,11 @@ class ToolParserLogic(_Shared):
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         """Read a whole output, or what the reasoning parser left of it."""
         half = self._new(request, None)
-        message = assemble([*half.feed(model_output), *half.finish()]).message
-        ids = CallIds(self.spec.input.ids)
+        returned = ReturnedCalls(CallIds(self.spec.input.ids), whole=True)
+        message = assemble(returned([*half.feed(model_output), *half.finish()])).message
         calls = [
             self.protocol.ToolCall(
-                id=ids(call.id),
+                id=call.id,
                 function=self.protocol.FunctionCall(name=call.name, arguments=call.arguments),
             )
             for call in message.tool_calls

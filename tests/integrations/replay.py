@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -92,10 +93,16 @@ def of_anthropic(message: Any) -> Message:
 
 
 def same(left: Message, right: Message) -> bool:
-    """Whether content, reasoning, names and decoded arguments are the same; ids are looked at elsewhere."""
+    """Whether content, reasoning, names and decoded arguments are the same; ids are looked at elsewhere.
+
+    Half of a surrogate pair is as good as U+FFFD, which clients are told in its place.
+    """
 
     def plain(message: Message) -> Any:
-        calls = [(call.name, call.decoded()) for call in message.tool_calls]
+        calls = [
+            (call.name, re.sub("[\ud800-\udfff]", "\ufffd", json.dumps(call.decoded(), ensure_ascii=False)))
+            for call in message.tool_calls
+        ]
         return message.content, message.reasoning_content, calls
 
     return bool(plain(left) == plain(right))

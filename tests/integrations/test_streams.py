@@ -7,11 +7,14 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analyzer.agent.ids import ANTHROPIC, NINE, CallIds
 from analyzer.integrations import sse
 from analyzer.integrations.anthropic import MessageStream, message
 from analyzer.integrations.openai import ChatResponse
+from analyzer.integrations.surrogates import Paired
 from analyzer.runtime import (
     ArgumentsDelta,
     CallEnd,
@@ -169,3 +172,37 @@ def test_an_event_on_one_line() -> None:
     assert text.startswith("event: message\ndata: ")
     assert 3 == text.count("\n")
     assert "a\nb \ud83d é" == json.loads(text.splitlines()[1].removeprefix("data: "))["text"]
+
+
+LONE = (
+    (r'{"a": "x\ud83dy"}', r'{"a": "x\ufffdy"}'),
+    (r'{"a": "\ud83d\ude00"}', r'{"a": "\ud83d\ude00"}'),
+    (r'{"a": "\ude00\ud83d"}', r'{"a": "\ufffd\ufffd"}'),
+    (r'{"a": "\uD83D\uD83D\uDE00"}', r'{"a": "\ufffd\uD83D\uDE00"}'),
+    (r'{"a": "\\\\ud83d \\n \u00e9"}', r'{"a": "\\\\ud83d \\n \u00e9"}'),
+    ('{"a": "\ud83d é"}', '{"a": "\ufffd é"}'),
+    (r'{"a": "cut \ud8', r'{"a": "cut \ud8'),
+    (r'{"a": "cut \ud83d\u', r'{"a": "cut \ufffd\u'),
+)
+
+
+@pytest.mark.parametrize(("text", "expected"), LONE)
+def test_halves_of_surrogate_pairs(text: str, expected: str) -> None:
+    """Are replaced, however the text is cut; pairs, and backslashes that stand for themselves, stay."""
+    for size in range(1, len(text) + 1):
+        paired = Paired()
+        said = [paired.feed(text[at : at + size]) for at in range(0, len(text), size)]
+        assert expected == "".join(said) + paired.finish()
+
+
+@given(st.text(st.sampled_from('\\ud8cC3fFe0n"é')), st.integers(1, 9))
+def test_any_arguments(text: str, size: int) -> None:
+    """What is JSON stays JSON with the same value, but for halves of pairs."""
+    paired = Paired()
+    said = "".join(paired.feed(text[at : at + size]) for at in range(0, len(text), size)) + paired.finish()
+    try:
+        value = json.loads(f'"{text}"')
+    except ValueError:
+        return
+
+    assert re.sub("[\ud800-\udfff]", "\ufffd", value) == json.loads(f'"{said}"')
