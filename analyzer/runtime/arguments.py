@@ -76,7 +76,7 @@ class ArgumentValue:
         buf = parser.buf
         at = parser.pos
         end = scanner.scan(buf, at, final) if scanner.open else at
-        parser.scanned += end - at
+        parser.searched += end - at
         text = "".join(scanner.out)
         scanner.out.clear()
         if end > at or text:

@@ -214,7 +214,7 @@ class JsonCall(Call):
         buf = parser.buf
         at = parser.pos
         end = scanner.scan(buf, at, final) if scanner.open else at
-        parser.scanned += end - at
+        parser.searched += end - at
         role = self._role
         done = scanner.done
         broken = scanner.broken

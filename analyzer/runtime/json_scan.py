@@ -9,49 +9,36 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from analyzer.runtime.copying import clone
+from analyzer.runtime.json_steps import (
+    AFTER,
+    ARRAY,
+    BROKEN,
+    COLON,
+    DONE,
+    ESCAPE,
+    FIRST,
+    KEY,
+    KEY_OR_END,
+    NUMBER,
+    OBJECT,
+    STEPS,
+    STRING,
+    VALUE,
+    WORD,
+    special,
+)
+from analyzer.runtime.steps import Step
 
-VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, ESCAPE, NUMBER, WORD, DONE, BROKEN = range(12)
-
-_special = re.compile(r'["\\\x00-\x1f]').search
 _hex4 = re.compile(r"[0-9a-fA-F]{0,4}").match
 _white = re.compile(r"[ \t\r\n]*").match
 _WORDS: Final = ("true", "false", "null")
-_OBJECT, _ARRAY = 1, 2
 # number states: after the sign, after a leading zero, in digits, after the point, in the fraction, after e, after its sign, exponent
 _SIGN, _ZERO, _INT, _POINT, _FRACTION, _E, _E_SIGN, _EXPONENT = range(8)
 _NUMBER_END: Final = frozenset({_ZERO, _INT, _FRACTION, _EXPONENT})
 _DIGITS: Final = frozenset("0123456789")
-
-
-_Step: TypeAlias = tuple[Any, tuple[tuple[int, bool], ...]]
-_TEXT: Final = r'[^"\\\x00-\x1f]*'
-_WHITE: Final = r"[ \t\r\n]*"
-
-
-def _steps(mark: str, then: int, *, key: bool, in_key: bool) -> list[_Step | None]:
-    """What may be taken at once in each state: the rest of a string, `mark` behind it, the beginning of the next string.
-
-    An outcome is (state, is a key being read), by the last group that matched; a key is being read up to its colon.
-    """
-    behind = COLON if in_key else AFTER
-    opened = rf'{_WHITE}(?:("){_TEXT})?'
-    marked = rf"{_WHITE}(?:({mark}){opened})?"
-    steps: list[_Step | None] = [None] * BROKEN
-    on = ((then, False), (STRING, key))
-    steps[STRING] = (re.compile(rf'{_TEXT}(?:("){marked})?').match, ((STRING, in_key), (behind, in_key), *on))
-    steps[behind] = (re.compile(marked).match, ((behind, in_key), *on))
-    if not in_key:
-        steps[VALUE] = (re.compile(opened).match, ((VALUE, False), (STRING, False)))
-        steps[then] = (re.compile(opened).match, on)
-    return steps
-
-
-_IN_ARRAY: Final = _steps(",", VALUE, key=False, in_key=False)
-_IN_OBJECT: Final = _steps(",", KEY, key=True, in_key=False)
-_IN_KEY: Final = _steps(":", VALUE, key=False, in_key=True)
 
 
 def refuse(_: str) -> None:
@@ -120,7 +107,7 @@ class JsonScanner:
     @property
     def hot(self) -> Any:
         """Inside a string: finds a character that needs a look; None elsewhere."""
-        return _special if self.state == STRING else None
+        return special if self.state == STRING else None
 
     @property
     def fresh(self) -> bool:
@@ -138,20 +125,14 @@ class JsonScanner:
             self.state = DONE
         return self.state == DONE
 
-    def take(self, text: str) -> str | None:
-        """Consume a whole piece of text that is plain here; None, and nothing consumed, when more than that is to be seen."""
+    def step(self) -> Step | None:
+        """Return the state as one in which a chunk may be taken at once, None when it is not one."""
         stack = self._stack
-        if not stack:
-            return None
-        table = _IN_ARRAY if stack[-1] == _ARRAY else _IN_KEY if self._in_key else _IN_OBJECT
-        step = table[self.state]
-        if step is None:
-            return None
-        found = step[0](text)
-        if found.end() != len(text):
-            return None
-        self.state, self._in_key = step[1][found.lastindex or 0]
-        return text
+        return STEPS[stack[-1]][self._in_key][self.state] if stack else None
+
+    def settle(self, step: Step) -> None:
+        """Go on from a state that was reached by such chunks."""
+        self.state, self._in_key = step.fields
 
     def scan(self, text: str, at: int, final: bool = False) -> int:  # noqa: ARG002 - as `LiteralScanner`
         """Consume `text` from `at` on; return where the value ended, else the text's end (see `state`)."""
@@ -166,18 +147,16 @@ class JsonScanner:
         state = self.state
         while at < size:
             if stack:
-                table = _IN_ARRAY if stack[-1] == _ARRAY else _IN_KEY if self._in_key else _IN_OBJECT
-                step = table[state]
+                step = STEPS[stack[-1]][self._in_key][state]
                 if step is not None:
-                    match, outcomes = step
-                    found = match(text, at)
+                    found = step.match(text, at)
                     end = found.end()
                     if end > at:
                         at = end
-                        state, self._in_key = outcomes[found.lastindex or 0]
+                        state, self._in_key = step.then[found.lastindex][0].fields
                         continue
             if state == STRING:
-                found = _special(text, at)
+                found = special(text, at)
                 if found is None:
                     at = size
                     break
@@ -257,8 +236,8 @@ class JsonScanner:
         stack = self._stack
         if state == AFTER:
             if char == ",":
-                return KEY if stack[-1] == _OBJECT else VALUE
-            if char != ("}" if stack[-1] == _OBJECT else "]"):
+                return KEY if stack[-1] == OBJECT else VALUE
+            if char != ("}" if stack[-1] == OBJECT else "]"):
                 return BROKEN
             stack.pop()
             return AFTER if stack else DONE
@@ -274,10 +253,10 @@ class JsonScanner:
         if state in {KEY, KEY_OR_END}:
             return BROKEN
         if char == "{":
-            stack.append(_OBJECT)
+            stack.append(OBJECT)
             return KEY_OR_END
         if char == "[":
-            stack.append(_ARRAY)
+            stack.append(ARRAY)
             return FIRST
         if char == "-" or char in _DIGITS:
             self._number = _SIGN if char == "-" else _ZERO if char == "0" else _INT

@@ -15,6 +15,21 @@ from typing import Any, Final
 from analyzer.runtime.copying import clone
 from analyzer.runtime.json_scan import refuse
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.python_steps import (
+    AFTER,
+    BROKEN,
+    COLON,
+    DONE,
+    FIRST,
+    KEY,
+    KEY_OR_END,
+    QUOTE,
+    STEPS,
+    STRING,
+    VALUE,
+    special,
+)
+from analyzer.runtime.steps import Step
 from analyzer.runtime.words import JSON_WORDS, WORDS, read_escape, word_to_json
 
 try:
@@ -22,25 +37,12 @@ try:
 except ImportError:  # pragma: no cover - other interpreters
     from json.encoder import encode_basestring as _encode
 
-VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, DONE, BROKEN = range(9)
-
 Follow = Callable[[str, int, bool], int]
 
 _word = re.compile(r"[^\s,:\[\](){}\"']+").match
 _key = re.compile(r"[^\s,:\[\](){}\"'<>|]+").match
 _CLOSERS: Final = {"{": "}", "[": "]", "(": ")"}
-_string_special = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote in "'\""}
 _WORD_CAP: Final = 4096
-_WHITE: Final = r"[ \t\r\n]*"
-_NEXT: Final = rf"""(?:(,){_WHITE}(?:(['"])([^'"\\\x00-\x1f]+))?)?"""
-_runs = {
-    AFTER: re.compile(rf"()(){_WHITE}{_NEXT}").match,
-    FIRST: re.compile(rf"""()()(){_WHITE}(['"])([^'"\\\x00-\x1f]+)""").match,
-}
-_string_run = {
-    quote: re.compile(rf"""([^{quote}"\\\x00-\x1f]*)(?:({quote}){_WHITE}{_NEXT})?""").match for quote in "'\""
-}
-"""In a list: the rest of a string, its quote, a comma, and the next string's beginning, which shows that its quote is no triple one."""
 
 
 @lru_cache(maxsize=64)
@@ -67,7 +69,7 @@ class LiteralScanner:
     """Scans one value."""
 
     __slots__ = (
-        "_comma", "_escapes", "_in_key", "_quote", "_stack", "bare", "follow", "foreign",
+        "_comma", "_escapes", "_in_key", "_quote", "_quotes", "_stack", "bare", "follow", "foreign",
         "foreign_used", "inner_used", "out", "python_used", "quote", "quote_close", "state", "stops",
     )  # fmt: skip
 
@@ -94,6 +96,7 @@ class LiteralScanner:
         self.foreign_used = self.inner_used = self.python_used = False
         self._stack: list[str] = []
         self._quote = ""
+        self._quotes = 0
         self._comma = False
         self._escapes = True
         self._in_key = False
@@ -104,8 +107,8 @@ class LiteralScanner:
 
     @property
     def held(self) -> str:
-        """Text that was consumed and is not in `out` yet: none, this scanner leaves it with the caller."""
-        return ""
+        """Text that was consumed and is not in `out` yet: opening quotes. All else is left with the caller."""
+        return self._quote * self._quotes if self.state == QUOTE else ""
 
     @property
     def open(self) -> bool:
@@ -137,7 +140,7 @@ class LiteralScanner:
         while self.state < DONE:
             if self._stack and self._stack[-1] == "]" and not self.quote:
                 at = self._run(text, at)
-                if at == size:
+                if at == size and not (final and self.state == QUOTE):
                     return at
             if self.state == STRING:
                 before = at
@@ -148,6 +151,13 @@ class LiteralScanner:
                     continue
                 if self._in_key:
                     self.state = COLON
+                continue
+            if self.state == QUOTE:
+                if at == size and not final:
+                    return at
+                at = self._second_quote(text, at)
+                if at < 0:
+                    return size
                 continue
             at = white_end(text, at)
             if at >= size:
@@ -196,32 +206,33 @@ class LiteralScanner:
                     at = done
         return at
 
+    def step(self) -> Step | None:
+        """Return the state as one in which a chunk may be taken at once, None when it is not one."""
+        if self.quote or not self._stack or self._stack[-1] != "]":
+            return None
+        state = self.state
+        quote = self._quote if state == STRING or (state == QUOTE and self._quotes == 1) else ""
+        return STEPS.get((state, quote, self._comma))
+
+    def settle(self, step: Step) -> None:
+        """Go on from a state that was reached by such chunks."""
+        self.state, self._quote, self._comma = step.fields
+        self._quotes = 1
+        self._escapes = True
+        self._in_key = False
+
     def _run(self, text: str, at: int) -> int:
         """Take in one step what is plain inside a list of strings; return where it ends."""
-        state = self.state
-        match = _string_run.get(self._quote) if state == STRING else _runs.get(state)
-        found = None if match is None else match(text, at)
-        end = at if found is None else found.end()
-        if found is None or end == at:
+        step = self.step()
+        found = None if step is None else step.match(text, at)
+        if step is None or found is None or found.end() == at:
             return at
-        rest, closed, comma, opened, begun = found.groups()
-        piece = rest
-        if closed:
-            piece += '"'
-            self.state = AFTER
-        if comma:
-            self.state = FIRST
-            self._comma = True
-        if opened:
-            piece += f', "{begun}' if self._comma else f'"{begun}'
-            self._comma = False
-            self._in_key = False
-            self._escapes = True
-            self._quote = opened
-            self.state = STRING
+        after, build, _ = step.then[found.lastindex]
+        piece = found[0] if build is None else build(found)
         if piece:
             self.out.append(piece)
-        return end
+        self.settle(after)
+        return int(found.end())
 
     def _append(self, piece: str) -> None:
         if self._comma:
@@ -248,15 +259,30 @@ class LiteralScanner:
         char = text[at]
         if char not in "'\"" or (quote and not self.foreign):
             return 0
-        if not final and len(text) - at < len("'''") and text[at:] == char * (len(text) - at):
-            return -1
-        if text.startswith(char * 3, at) and not quote:
-            self._begin(char * 3, escapes=True)
-            return 3
+        if not quote:
+            self._quote = char
+            self._quotes = 1
+            self.state = QUOTE
+            return 1
         self._begin(char, escapes=True)
-        if quote:
-            self.foreign_used = True
+        self.foreign_used = True
         return 1
+
+    def _second_quote(self, text: str, at: int) -> int:
+        """Behind an opening quote: find out whether it is one, one of three, or an empty string; -1: the text is over."""
+        quote = self._quote
+        if text.startswith(quote, at):
+            self._quotes += 1
+            if self._quotes == len("'''"):
+                self._begin(quote * 3, escapes=True)
+            return at + 1
+        if self._quotes == 1 and at == len(text):
+            return -1
+        empty = self._quotes > 1
+        self._begin(quote, escapes=True)
+        if empty:
+            self._end_string()
+        return at
 
     def _begin(self, closer: str, *, escapes: bool) -> None:
         self._quote = closer
@@ -300,9 +326,9 @@ class LiteralScanner:
     def _escaped_string(self, text: str, at: int, final: bool) -> int:
         closer = self._quote
         size = len(text)
-        special = _string_special[closer[0]]
+        found_at = special[closer[0]]
         while at < size:
-            found = special(text, at)
+            found = found_at(text, at)
             if found is None:
                 self.out.append(json_inner(text[at:]))
                 return size

@@ -127,7 +127,9 @@ class Watch:
             where, token = self._find(text, at)
             if token and (final or size - where > self._longest):
                 return where, token
-            at = max(at, min(where, size - self._longest))  # a longer token that is not all here may begin before it
+            at = max(
+                at, min(where, size - self._longest)
+            )  # a longer token that is not all here may begin before it
         first = self._first
         full = self._full
         prefixes = self._prefixes

@@ -17,7 +17,6 @@ from analyzer.runtime.compile import compile_spec
 from analyzer.runtime.events import ArgumentsDelta, EndOfMessage, Event, Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.items import ArgumentItems
 from analyzer.runtime.json_call import JsonCall
-from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.mending import check_repair
 from analyzer.runtime.options import DEFAULT, Options
 from analyzer.runtime.prompts import prompt_end, prompt_for
@@ -28,6 +27,7 @@ from analyzer.runtime.top import TopState
 
 if TYPE_CHECKING:
     from analyzer.chat import Tool
+    from analyzer.runtime.arguments import Scanner
     from analyzer.spec.model import Spec
 
 _new: Final = tuple.__new__
@@ -73,17 +73,19 @@ class Parser(TopState):
             shown = opener if text.endswith(opener) else opener.rstrip()
             self._sink.append(TextDelta(shown, 0, 0))
         if self._out:
-            self._plain = self._direct = None  # these come first
+            self._plain = self._direct = self._next = None  # these come first
 
     def feed(self, text: str) -> list[Event]:
         """Take more text of the model; return what it says."""
         plain = self._plain
-        if plain is not None and plain(text) is None:
+        if plain is not None and plain(text) is None and text:
             start = self.base
             self.base = end = start + len(text)
-            self.scanned += end - start
-            if self._record is not None:
-                self._record.write(text)
+            keep = self._keep
+            if keep is not None:
+                keep(text)
+                if end > self._keep_to:
+                    self._keep = None
             make = self._make
             if make is ArgumentsDelta:
                 return [_new(ArgumentsDelta, (self._index, text, start, end))]
@@ -93,44 +95,59 @@ class Parser(TopState):
             return []
         if not text:
             return []
-        scanner = self._direct
-        if scanner is not None:
-            start = self.base
-            piece = scanner.take(text) if isinstance(scanner, JsonScanner) else None
-            if piece is not None:
-                self.base = end = start + len(text)
-                self.scanned += end - start
-                if self._record is not None:
-                    self._record.write(text)
-                self._plain = scanner.hot
+        step = self._next
+        if step is not None:
+            size = len(text)
+            found = step.match(text)
+            if found is not None and found.end() == size:
+                self._next, build, self._plain = step.then[found.lastindex]
+                start = self.base
+                self.base = end = start + size
+                keep = self._keep
+                if keep is not None:
+                    keep(text)
+                    if end > self._keep_to:
+                        self._keep = None
+                piece = text if build is None else build(found)
                 return [_new(ArgumentsDelta, (self._index, piece, start, end))]
-            end = scanner.scan(text, 0)
-            self.scanned += end
-            out = scanner.out
-            piece = out[0] if len(out) == 1 else "".join(out)
-            out.clear()
-            self.base = start + end
-            event = _new(ArgumentsDelta, (self._index, piece, start, start + end))
-            record = self._record
-            if end == len(text) and scanner.open:
-                if record is not None:
-                    record.write(text)
-                self._plain = scanner.hot
+        if self._direct is not None:
+            event, rest = self._scan_directly(self._direct, text)
+            if rest is None:
                 return [event]
-            if record is not None:
-                record.write(text[:end])
             self._sink.append(event)
-            text = text[end:]
+            text = rest
         self.buf = self.buf + text if self.buf else text
         self._run(final=False)
         return self._flush()
+
+    def _scan_directly(self, scanner: Scanner, text: str) -> tuple[Event, str | None]:
+        """Let the value's scanner have new text; return the event, and what it leaves, None while the value goes on."""
+        self._settle()
+        self._next = None
+        start = self.base
+        size = scanner.scan(text, 0)
+        out = scanner.out
+        piece = out[0] if len(out) == 1 else "".join(out)
+        out.clear()
+        self.base = end = start + size
+        self.searched += size
+        self._slow_to += size
+        if self._record is not None:
+            self._record.write(text[:size])
+        rest: str | None = text[size:]
+        if not rest and scanner.open:
+            self._plain = scanner.hot
+            self._next = scanner.step()
+            rest = None
+        return _new(ArgumentsDelta, (self._index, piece, start, end)), rest
 
     def finish(self, finish_reason: str = "stop") -> list[Event]:
         """Say that the turn is over; return the last events, `EndOfMessage` at the end."""
         if self.finish_reason:
             return []
         self.finish_reason = finish_reason
-        self._plain = self._direct = None
+        self._settle()
+        self._plain = self._direct = self._next = None
         self._run(final=True)
         self._end_all()
         reason = finish_reason
@@ -144,6 +161,7 @@ class Parser(TopState):
 
     def fork(self) -> Parser:
         """Return an independent copy that goes on from here."""
+        self._settle()
         new = Parser.__new__(Parser)
         new._take_state(self)  # noqa: SLF001 - our own
         return new
@@ -156,6 +174,7 @@ class Parser(TopState):
     @property
     def pending(self) -> str:
         """The text that was taken and that no event speaks of yet."""
+        self._settle()
         held = self.buf[self.pos :]
         if self._call is not None and self._mode == CALL:
             if not self._call.committed and self._record is not None:
@@ -175,6 +194,11 @@ class Parser(TopState):
         )
         if self._plain is not None or self._direct is not None:
             self._arm()
+
+    def _settle(self) -> None:
+        """Tell the value's scanner what the chunks that passed it by have changed."""
+        if self._next is not None:
+            self._direct.settle(self._next)
 
     def _prime(self, text: str, spec: Spec) -> None:
         """Read the prompt's text, silently; its white space is soft, for it is the template's own."""
@@ -218,7 +242,8 @@ class Parser(TopState):
         self._sink = (
             self._hold if self._hold is not None else self._draft if self._draft is not None else self._out
         )
-        self.scanned = 0
+        self.searched = 0
+        self._slow_to = self.base
         self._spoken = False
         if self._mode == TEXT:
             self._at_start = True
@@ -234,6 +259,7 @@ class Parser(TopState):
                 self._draft_record.take(self)
             self.buf = self.buf[pos:]
             self.base += pos
+            self._slow_to += pos
             self._scan = max(0, self._scan - pos)
             self.pos = 0
         self._arm()
@@ -289,7 +315,7 @@ class Parser(TopState):
 
     def _arm(self) -> None:
         """Set the parser's fast path for its present state, or none."""
-        self._plain = self._direct = None
+        self._plain = self._direct = self._next = self._keep = None
         if self.buf or self._hold is not None or self._draft is not None:
             return
         mode = self._mode
@@ -316,6 +342,10 @@ class Parser(TopState):
 
     def _arm_call(self, call: Call) -> None:
         scanner: Any = None
+        record = self._record
+        if record is not None and self.base <= record.until:
+            self._keep = record.writer
+            self._keep_to = record.until
         if isinstance(call, JsonCall):
             scanner = call.direct
         elif isinstance(call, SequenceCall):
@@ -334,6 +364,7 @@ class Parser(TopState):
                 scanner = arguments.scanner
         if scanner is not None and scanner.open:
             self._direct = scanner
+            self._next = scanner.step()
             self._plain = scanner.hot
             self._make = ArgumentsDelta
 

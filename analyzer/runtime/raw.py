@@ -109,7 +109,7 @@ class RawValue:
         while True:
             at = parser.pos + self._scan
             where, token = watch.seek(buf, at, final)
-            parser.scanned += where - at + len(token)
+            parser.searched += where - at + len(token)
             if not token:
                 hold = len(buf) if final else watch.hold(buf, parser.pos, where)
                 self._take(parser, hold)

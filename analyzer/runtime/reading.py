@@ -260,7 +260,7 @@ class ReadingState(State):
         buf = self.buf
         at = max(self._scan, self.pos)
         where, token = mode.watch.seek(buf, at, final)
-        self.scanned += where - at + len(token)
+        self.searched += where - at + len(token)
         if not token and not final:
             self.pos = where
             self._scan = where

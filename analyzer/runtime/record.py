@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -14,13 +16,12 @@ if TYPE_CHECKING:
 class Record:
     """The model's text from `start` on; the part that is still in the parser's buffer is not copied."""
 
-    __slots__ = ("_io", "_limit", "_settled", "_size", "start")
+    __slots__ = ("_io", "_limit", "_settled", "start")
 
     def __init__(self, start: int, limit: int | None = None) -> None:
         self.start = start
         self._limit = limit
         self._io: StringIO | None = None
-        self._size = 0
         self._settled = False
 
     def copy(self) -> Record:
@@ -43,11 +44,26 @@ class Record:
 
     def write(self, text: str) -> None:
         """Add text that did not pass through the buffer."""
-        if self._settled and self._limit is not None and self._size > self._limit:
+        if (
+            self._settled
+            and self._limit is not None
+            and self._io is not None
+            and self._io.tell() > self._limit
+        ):
             return
+        self.writer(text)
+
+    @property
+    def writer(self) -> Callable[[str], int]:
+        """What adds text, whether it is needed or not: see `until`."""
         if self._io is None:
             self._io = StringIO()
-        self._size += self._io.write(text)
+        return self._io.write
+
+    @property
+    def until(self) -> int:
+        """The place from which on no text is needed."""
+        return self.start + self._limit if self._settled and self._limit is not None else sys.maxsize
 
     def take(self, parser: State) -> None:
         """Keep what the parser is about to drop from its buffer."""

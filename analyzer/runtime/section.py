@@ -206,7 +206,7 @@ class SectionState(ReadingState):
                 return True
         mode = compiled.section_mode
         where, token = mode.watch.seek(buf, self._scan, final)
-        self.scanned += where - self._scan + len(token)
+        self.searched += where - self._scan + len(token)
         if not token:
             if where > pos:
                 if not junk:

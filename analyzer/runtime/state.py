@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from analyzer.runtime.marks import Mark
     from analyzer.runtime.options import Options
     from analyzer.runtime.record import Record
+    from analyzer.runtime.steps import Step
 
 TEXT, REASONING, ENTER, CALL, SECTION, SKIP, OVER = range(7)
 """The states: two homes, a call being entered, a call, the section between calls, a broken call, the end."""
@@ -45,10 +46,13 @@ class State:
         "_home",
         "_implicit",
         "_index",
+        "_keep",
+        "_keep_to",
         "_lead_in",
         "_make",
         "_mark",
         "_mode",
+        "_next",
         "_number",
         "_optional",
         "_out",
@@ -61,6 +65,7 @@ class State:
         "_section",
         "_sink",
         "_skip_from",
+        "_slow_to",
         "_spoken",
         "_weak_section",
         "_where_enter",
@@ -71,7 +76,7 @@ class State:
         "finish_reason",
         "options",
         "pos",
-        "scanned",
+        "searched",
         "tail",
         "tools",
     )  # fmt: skip
@@ -85,8 +90,8 @@ class State:
     base: int
     tail: str
     """White space of a marker that was just read, dropped if it is exactly what follows."""
-    scanned: int
-    """How many characters were searched so far, for the tests of linearity."""
+    searched: int
+    """How many characters were searched so far, those of the fast path aside; see `scanned`."""
     finish_reason: str
     _out: list[Event]
     _sink: list[Event]
@@ -141,13 +146,21 @@ class State:
     _make: Any
     _pieces: list[str]
     _direct: Any
+    _next: Step | None
+    """The state of `_direct`, while chunks pass it by: it is told by `settle` when it has to know."""
+    _keep: Any
+    """Keeps a chunk of the fast path for the call's problem, None when nothing has to be kept."""
+    _keep_to: int
+    """From this place on nothing has to be kept."""
+    _slow_to: int
+    """What `base` would be without the chunks of the fast path."""
 
     def _blank(self) -> None:
         self.buf = ""
         self.pos = 0
         self.base = 0
         self.tail = ""
-        self.scanned = 0
+        self.searched = 0
         self.finish_reason = ""
         self._out = self._sink = []
         self._mode = self._home = TEXT
@@ -181,6 +194,10 @@ class State:
         self._make = None
         self._pieces = []
         self._direct = None
+        self._next = None
+        self._keep = None
+        self._keep_to = 0
+        self._slow_to = 0
         self._abandoned = ""
 
     def markup(self, end: int) -> None:
@@ -265,6 +282,11 @@ class State:
         """Report the use of an overlay's spelling, if it was one's."""
         if name:
             self._problem("overlay", name)
+
+    @property
+    def scanned(self) -> int:
+        """How many characters were searched so far, for the tests of linearity; the fast path looks at each once."""
+        return self.searched + self.base - self._slow_to
 
     @property
     def offset(self) -> int:

@@ -74,7 +74,7 @@ class TopState(SectionState):
         watch = mode.watch
         at = max(self._scan, pos)
         where, token = watch.seek(buf, at, final)
-        self.scanned += where - at + len(token)
+        self.searched += where - at + len(token)
         if self._optional or self._lead_in:
             status = self._white_literal(where, token, final)
             if status != FAIL:
@@ -330,7 +330,7 @@ class TopState(SectionState):
             attempt, mark = self._attempts[0]
             before = attempt.cur
             status = attempt.enter(self, final)
-            self.scanned += max(0, attempt.cur - before) + 1
+            self.searched += max(0, attempt.cur - before) + 1
             if status == MORE and not final:
                 return False
             if status == OK:

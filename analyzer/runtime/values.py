@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from analyzer.runtime import json_scan
 from analyzer.runtime.arguments import Scanner, report, scanner_for
 from analyzer.runtime.coerce import Types, quoted
 from analyzer.runtime.copying import clone
 from analyzer.runtime.json_scan import JsonScanner
+from analyzer.runtime.json_steps import NUMBER
 from analyzer.runtime.layouts import LITERAL, Arguments
 from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
@@ -278,16 +278,12 @@ class ItemValues:
         at = parser.pos
         if scanner.open:
             end = scanner.scan(buf, at, final)
-            parser.scanned += end - at
+            parser.searched += end - at
             text = "".join(scanner.out)
             scanner.out.clear()
             if end > at or text:
                 parser.arguments(text, end)
-            if (
-                isinstance(scanner, JsonScanner)
-                and not scanner.done
-                and (final or scanner.state == json_scan.NUMBER)
-            ):
+            if isinstance(scanner, JsonScanner) and not scanner.done and (final or scanner.state == NUMBER):
                 at = parser.pos
                 if final:
                     scanner.finish()

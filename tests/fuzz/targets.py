@@ -78,16 +78,16 @@ def made(source: Source, choices: Choices) -> str:
         kind = choices.below(8)
         if kind <= 1 and source.own:
             text += choices.of(source.own)
-        elif kind == 2:  # noqa: PLR2004 - numbers of kinds
+        elif kind == 2:
             text += choices.of(WORDS)
-        elif kind == 3:  # noqa: PLR2004
+        elif kind == 3:
             text += chr(choices.below(1 << 16))
-        elif kind == 4 and text:  # noqa: PLR2004
+        elif kind == 4 and text:
             text = text[: choices.below(len(text) + 1)]
-        elif kind == 5 and text:  # noqa: PLR2004
+        elif kind == 5 and text:
             at = choices.below(len(text))
             text = text[:at] + text[at + 1 + choices.below(12) :]
-        elif kind == 6 and text:  # noqa: PLR2004
+        elif kind == 6 and text:
             at = choices.below(len(text) + 1)
             literal = choices.of(source.own) if source.own else ""
             text = text[:at] + literal + text[at:]
@@ -181,7 +181,22 @@ def spec_seeds() -> list[bytes]:
 @cache
 def _nodes() -> tuple[Any, ...]:
     """Parts of specs, to be put in elsewhere."""
-    found: list[Any] = [None, True, 0, -1, "", " ", "\n", [], {}, "raw", "json", "\ud800", "{name}", "x" * 300]
+    found: list[Any] = [
+        None,
+        True,
+        0,
+        -1,
+        "",
+        " ",
+        "\n",
+        [],
+        {},
+        "raw",
+        "json",
+        "\ud800",
+        "{name}",
+        "x" * 300,
+    ]
     for source in sources()[::3]:
         _collect(read_document(dumps(source.spec)).data, found)
     return tuple(found)
@@ -219,11 +234,13 @@ def _change(root: Any, chance: random.Random) -> None:
         del holder[key]
     elif how == 1 and isinstance(holder, list):
         holder.insert(chance.randrange(len(holder) + 1), holder[key])
-    elif how == 2 and isinstance(holder[key], str):  # noqa: PLR2004 - numbers of kinds
+    elif how == 2 and isinstance(holder[key], str):
         text = holder[key]
         at = chance.randrange(len(text) + 1)
-        holder[key] = chance.choice([text[:at], text[at:], text * 2, text[:at] + " \n" + text[at:], text.strip()])
-    elif how == 3:  # noqa: PLR2004
+        holder[key] = chance.choice(
+            [text[:at], text[at:], text * 2, text[:at] + " \n" + text[at:], text.strip()]
+        )
+    elif how == 3:
         other, place = chance.choice(places)
         holder[key] = json.loads(json.dumps(other[place]))
     else:

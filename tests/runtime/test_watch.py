@@ -35,7 +35,9 @@ def sought(watch: Watch, chunks: list[str]) -> list[tuple[int, str]]:
     st.text("<>ab", max_size=40),
     st.integers(0, 540),
 )
-@example(["<<ab>", "<a"], 450, "<<ab>", 453)  # the shorter token stands in the longer one, of which the end is missing
+@example(
+    ["<<ab>", "<a"], 450, "<<ab>", 453
+)  # the shorter token stands in the longer one, of which the end is missing
 def test_the_longest_at_the_leftmost_place(tokens: list[str], before: int, text: str, cut: int) -> None:
     """As a regular expression would find them, in one piece and in two, in short text and in long."""
     text = "-" * before + text

@@ -1,0 +1,82 @@
+"""The states of a value in Python notation that is being scanned, and what may be taken at once in a list of strings."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TypeAlias
+
+from analyzer.runtime.steps import WHITE, Build, Step
+
+VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, QUOTE, DONE, BROKEN = range(10)
+"""The states of a `LiteralScanner`; in `QUOTE` an opening quote was read that may be the first of three."""
+special: Final = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote in "'\""}
+"""Finds what needs a look inside a Python string: its quote, and what JSON would have to escape."""
+_PLAIN: Final = r"""[^'"\\\x00-\x1f]+"""
+_OPENED: Final = rf"""{WHITE}(?:(')({_PLAIN})?|(")({_PLAIN})?)?"""
+"""A quote and its string's beginning: four groups."""
+_Key: TypeAlias = tuple[int, str, bool]
+
+
+def _steps() -> dict[_Key, Step]:
+    """The graph of a `LiteralScanner` in a list, by state, quote, and whether a comma waits for what follows it.
+
+    A comma goes out with what follows it, for there may be nothing: `[1, ]`.
+    """
+    steps: dict[_Key, Step] = {}
+    for quote in "'\"":
+        ended = rf"(?:({quote}){WHITE}(?:(,){_OPENED})?)?"
+        rest = rf'[^{quote}"\\\x00-\x1f]'
+        steps[STRING, quote, False] = Step(rf"({rest}*){ended}", (STRING, quote, False))
+        for comma in (False, True):
+            steps[QUOTE, quote, comma] = Step(rf"({rest}+){ended}", (QUOTE, quote, comma))
+    steps[AFTER, "", False] = Step(rf"{WHITE}(?:(,){_OPENED})?", (AFTER, "", False))
+    for comma in (False, True):
+        steps[FIRST, "", comma] = Step(_OPENED, (FIRST, "", comma))
+    for (state, quote, comma), step in steps.items():
+        if quote:
+            head = "" if state == STRING else _string_head(comma=comma)
+            step.then[1] = (steps[STRING, quote, False], _join(head, 1) if head else None, special[quote])
+            step.then[2] = (steps[AFTER, "", False], _join(head, 1, '"'), None)
+            step.then[3] = (steps[FIRST, "", True], _join(head, 1, '"'), None)
+            _link_opened(steps, step, 4, comma=True, before=(head, 1, '"'))
+        elif state == AFTER:
+            step.then[None] = (step, _join(), None)
+            step.then[1] = (steps[FIRST, "", True], _join(), None)
+            _link_opened(steps, step, 2, comma=True, before=())
+        else:
+            step.then[None] = (step, _join(), None)
+            _link_opened(steps, step, 1, comma=comma, before=())
+    return steps
+
+
+def _link_opened(
+    steps: dict[_Key, Step], step: Step, group: int, *, comma: bool, before: tuple[str | int, ...]
+) -> None:
+    """The outcomes of `_OPENED`, whose groups begin at `group`, behind what `before` makes."""
+    for quote in "'\"":
+        step.then[group] = (steps[QUOTE, quote, comma], _join(*before), None)
+        made = _join(*before, _string_head(comma=comma), group + 1)
+        step.then[group + 1] = (steps[STRING, quote, False], made, None)
+        group += 2
+
+
+def _string_head(*, comma: bool) -> str:
+    return ', "' if comma else '"'
+
+
+def _join(*parts: str | int) -> Build:
+    """Return what joins texts and groups; the usual shapes without a loop."""
+    if not parts:
+        return lambda _: ""
+    if len(parts) == 2 and isinstance(parts[1], int):  # noqa: PLR2004 - a text and a group
+        head, group = parts
+        return lambda found: f"{head}{found[group]}"
+    if len(parts) == 3:  # noqa: PLR2004 - a text, a group, a text
+        head, group, tail = parts
+        return lambda found: f"{head}{found[group]}{tail}"
+    head, group, tail, more, last = parts
+    between = f"{tail}{more}"
+    return lambda found: f"{head}{found[group]}{between}{found[last]}"
+
+
+STEPS: Final = _steps()

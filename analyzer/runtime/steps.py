@@ -1,0 +1,32 @@
+"""What a scanner may take at once: the states in which one regular expression reads a chunk of a list or object.
+
+A chunk of four characters often holds the end of a string, a comma and the beginning of the next string. Looking at them
+one by one would cost as much as all the rest, so the states in which such a chunk is usual are joined to a graph: a state's
+expression matches the plain part of a text, and the last group that matched says which state is behind it.
+
+The expressions are matched from a text's beginning and never required to reach its end, so that they do not backtrack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+Build: TypeAlias = Callable[["re.Match[str]"], str]
+
+WHITE: Final = r"[ \t\r\n]*"
+
+
+class Step:
+    """One state of the graph."""
+
+    __slots__ = ("fields", "match", "then")
+
+    def __init__(self, pattern: str, fields: tuple[Any, ...]) -> None:
+        self.match: Any = re.compile(pattern).match
+        self.fields = fields
+        """The scanner's own state here, for `settle`."""
+        self.then: dict[int | None, tuple[Step, Build | None, Any]] = {}
+        """By the last group that matched: the state behind it, what makes the JSON text (None: it is the text itself), and
+        the search for what is not plain, where the next chunk is likely to be nothing but plain text."""
