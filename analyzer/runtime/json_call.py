@@ -74,61 +74,79 @@ class JsonCall(Call):
         while True:
             if self._scanner is not None:
                 status = self._scan(parser, final)
-                if status != OK:
-                    return status
-                continue
-            if self._state == CLOSE:
+            elif self._state == CLOSE:
                 return self._close(parser, final)
-            buf = parser.buf
-            at = white_end(buf, parser.pos)
-            parser.markup(at)
-            if at == len(buf):
-                if not final:
-                    return MORE
-                if not (self._unbraced and parser.finish_reason != "length" and parser.options.missing_brace):
-                    return FAIL
-                self.flag("missing_brace")
-                self._state = CLOSE
-                continue
+            else:
+                status = self._structure(parser, final)
+            if status != OK:
+                return status
+
+    def _structure(self, parser: State, final: bool) -> int:
+        """Read braces, colons and commas up to a string or another value; OK when that begins, or nothing is left to read."""
+        buf = parser.buf
+        size = len(buf)
+        at = parser.pos
+        while self._scanner is None and self._state != CLOSE:
+            at = white_end(buf, at)
+            if at == size:
+                parser.markup(at)
+                return self._structure_over(parser, final)
             char = buf[at]
             state = self._state
-            if state == OBJECT:
-                parser.markup(at + 1)
-                self._state = KEY_OR_END
-            elif state in {KEY_OR_END, KEY}:
-                if char == '"':
-                    parser.markup(at)
-                    self._begin(parser, "key")
-                elif char == "}" and state == KEY_OR_END:
-                    parser.markup(at + 1)
+            if state == AFTER:
+                if char == ",":
+                    self._state = KEY
+                elif char == "}":
                     self._ascend()
                 else:
-                    return FAIL
-            elif state == COLON:
-                if char != ":":
-                    return FAIL
-                parser.markup(at + 1)
-                self._state = PLACE
+                    parser.markup(at)
+                    return self._missing_brace(parser, final)
+                at += 1
             elif state == PLACE:
                 parser.markup(at)
                 if not self._value(parser, char):
                     return FAIL
-            elif char == ",":
-                parser.markup(at + 1)
-                self._state = KEY
-            elif char == "}":
-                parser.markup(at + 1)
+                at = parser.pos
+            elif state == COLON and char == ":":
+                at += 1
+                self._state = PLACE
+            elif state in {KEY_OR_END, KEY} and char == '"':
+                parser.markup(at)
+                self._begin(parser, "key")
+            elif state == KEY_OR_END and char == "}":
+                at += 1
                 self._ascend()
-            elif self.arguments_done and self.committed and parser.options.missing_brace:
-                status = self.program.closer.match(buf, at, 0, final)[0]
-                if status == MORE:
-                    return MORE
-                if status == FAIL or not self.program.closer.core:
-                    return FAIL
-                self.flag("missing_brace")
-                self._state = CLOSE
+            elif state == OBJECT:
+                at += 1
+                self._state = KEY_OR_END
             else:
+                parser.markup(at)
                 return FAIL
+        parser.markup(at)
+        return OK
+
+    def _structure_over(self, parser: State, final: bool) -> int:
+        """The text ends in the middle of the object."""
+        if not final:
+            return MORE
+        if not (self._unbraced and parser.finish_reason != "length" and parser.options.missing_brace):
+            return FAIL
+        self.flag("missing_brace")
+        self._state = CLOSE
+        return OK
+
+    def _missing_brace(self, parser: State, final: bool) -> int:
+        """Something else than a comma or a brace follows a value: the call may still be whole."""
+        if not (self.arguments_done and self.committed and parser.options.missing_brace):
+            return FAIL
+        status = self.program.closer.match(parser.buf, parser.pos, 0, final)[0]
+        if status == MORE:
+            return MORE
+        if status == FAIL or not self.program.closer.core:
+            return FAIL
+        self.flag("missing_brace")
+        self._state = CLOSE
+        return OK
 
     @property
     def _unbraced(self) -> bool:
@@ -288,7 +306,7 @@ class JsonCall(Call):
             if scanner.repaired:
                 self.flag("invalid_escape")
         if role == "key":
-            key = json.loads("".join(scanner.out))
+            key = _string("".join(scanner.out))
             self._key, overlay = self.program.aliases.get(key, (key, ""))
             if overlay:
                 self.flag("overlay", overlay)
@@ -312,7 +330,7 @@ class JsonCall(Call):
         elif role == "name" and self.committed:
             return FAIL  # a second name: which tool is meant?
         elif role == "name":
-            self.name = json.loads("".join(scanner.out))
+            self.name = _string("".join(scanner.out))
             if not self.name or len(self.name) > NAME_CAP:
                 return FAIL
             if self._arguments_start >= 0 or not self.weak:
@@ -321,7 +339,7 @@ class JsonCall(Call):
                 self._commit(parser)
         elif role == "id":
             value = "".join(scanner.out)
-            text = json.loads(value) if value.startswith('"') else value
+            text = _string(value) if value.startswith('"') else value
             if not self.committed:
                 self.id = text
             else:
@@ -381,6 +399,12 @@ class JsonCall(Call):
             scanner: JsonScanner | LiteralScanner | None = self._scanner
             return scanner
         return None
+
+
+def _string(text: str) -> str:
+    """Decode a JSON string."""
+    decoded: str = json.loads(text) if "\\" in text else text[1:-1]
+    return decoded
 
 
 def _unescape(text: str) -> str:

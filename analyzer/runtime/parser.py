@@ -229,11 +229,11 @@ class Parser(TopState):
                 sizes = range(min(len(header) - 1, len(text)), 0, -1)
                 rest = next((text[-n:] for n in sizes if header.startswith(text[-n:])), text)
         self._between = not begun
-        self.base = -len(rest)
-        if rest:
-            self.buf = rest
-            self._run(final=False)
-            self._flush()
+        self._read_prefill(rest)
+        while self._mode == OVER:  # the turn is not over where it begins: what ended stands before it
+            rest = rest[len(rest) + self._over :]
+            self._blank()
+            self._read_prefill(rest)
         self._out = []
         if self._draft is not None:
             self._draft = []
@@ -248,6 +248,13 @@ class Parser(TopState):
         if self._mode == TEXT:
             self._at_start = True
             self._plain = None
+
+    def _read_prefill(self, text: str) -> None:
+        self.base = -len(text)
+        if text:
+            self.buf = text
+            self._run(final=False)
+            self._flush()
 
     def _flush(self) -> list[Event]:
         """Drop consumed text, set up the fast path, hand the events out."""

@@ -21,12 +21,20 @@ WHITE: Final = r"[ \t\r\n]*"
 class Step:
     """One state of the graph."""
 
-    __slots__ = ("fields", "match", "then")
+    __slots__ = ("_pattern", "fields", "match", "then")
 
     def __init__(self, pattern: str, fields: tuple[Any, ...]) -> None:
-        self.match: Any = re.compile(pattern).match
+        self._pattern = pattern
+        self.match: Any
         self.fields = fields
         """The scanner's own state here, for `settle`."""
         self.then: dict[int | None, tuple[Step, Build | None, Any]] = {}
         """By the last group that matched: the state behind it, what makes the JSON text (None: it is the text itself), and
         the search for what is not plain, where the next chunk is likely to be nothing but plain text."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Compile the expression when it is first needed: together they would take most of the import's time."""
+        if name != "match":
+            raise AttributeError(name)
+        self.match = re.compile(self._pattern).match
+        return self.match
