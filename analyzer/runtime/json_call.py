@@ -9,7 +9,7 @@ from analyzer.runtime.call import Call
 from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literal_scan import LiteralScanner
-from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE_CAP, white_end
+from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE, WHITE_CAP, white_end
 from analyzer.runtime.mending import repair
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class JsonCall(Call):
         size = len(buf)
         at = parser.pos
         while self._scanner is None and self._state != CLOSE:
-            at = white_end(buf, at)
+            if at < size and buf[at] in WHITE:
+                at = white_end(buf, at)
             if at == size:
                 parser.markup(at)
                 return self._structure_over(parser, final)

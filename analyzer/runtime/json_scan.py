@@ -139,12 +139,16 @@ class JsonScanner:
         size = len(text)
         out = self.out
         stack = self._stack
-        if not stack and size - at > _SHORTCUT and self.state == VALUE:
-            end = self._whole(text, at)
-            if end >= 0:
-                return end
         start = at
         state = self.state
+        if state == VALUE and not stack:
+            if size - at > _SHORTCUT:
+                end = self._whole(text, at)
+                if end >= 0:
+                    return end
+            if text.startswith('"', at):
+                at += 1
+                state = STRING
         while at < size:
             if stack:
                 step = STEPS[stack[-1]][self._in_key][state]

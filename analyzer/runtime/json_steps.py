@@ -43,8 +43,9 @@ def _steps() -> list[list[list[Step | None]]]:
         for state, ends in outcomes.items():
             step = steps[container, in_key, state]
             for group, (end, key) in enumerate(ends):
-                again = special if state == end == STRING and not group else None
-                step.then[group or None] = (steps[container, key, end], None, again)
+                step.then[group or None] = (steps[container, key, end], None, None)
+            if state == STRING:
+                step.then[None] = (step.long(None, None, special), None, None)
     return [
         [[steps.get((container, key, state)) for state in range(BROKEN + 1)] for key in (False, True)]
         for container in range(ARRAY + 1)

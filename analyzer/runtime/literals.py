@@ -29,7 +29,8 @@ _LONG: Final = 400
 """Text longer than this is searched by `str.find`."""
 _WINDOW: Final = 64
 
-_WHITE: Final = " \t\r\n"
+WHITE: Final = " \t\r\n"
+"""What is white space between literals."""
 _white_run = re.compile(r"[ \t\r\n]*").match
 _soft_inside = re.compile(r"(?<=[>\])}|])[ \t\r\n]+|[ \t\r\n]+(?=[<\[{(|])|[ \t\r]*\n[ \t\r\n]*")
 _marker = re.compile(r"<[^\s<>]|\[[A-Za-z_/]+\]|[|｜]")
@@ -48,7 +49,7 @@ class Lit:
     def __init__(self, text: str, *, soft: bool) -> None:
         self.text = text
         self.soft = soft
-        body = text.strip(_WHITE) if soft else text
+        body = text.strip(WHITE) if soft else text
         if soft and body:
             at = text.index(body)
             self.lead, self.tail = text[:at], text[at + len(body) :]

@@ -8,7 +8,7 @@ chunk nothing in it that could matter? Then the chunk is one event, and that is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.runtime.call import Call
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from analyzer.spec.model import Spec
 
 _new: Final = tuple.__new__
+PIECE: Final = 4096
+"""Where calls have a longest size, so much text is looked at at once: a call is shown no more of it than it may have."""
 
 
 class Parser(TopState):
@@ -116,6 +118,8 @@ class Parser(TopState):
                 return [event]
             self._sink.append(event)
             text = rest
+        if self.options.max_call_chars is not None and len(text) > PIECE:
+            return [event for piece in _pieces(text) for event in self.feed(piece)]
         self.buf = self.buf + text if self.buf else text
         self._run(final=False)
         return self._flush()
@@ -267,7 +271,7 @@ class Parser(TopState):
             self.buf = self.buf[pos:]
             self.base += pos
             self._slow_to += pos
-            self._scan = max(0, self._scan - pos)
+            self._scan = self._scan - pos if self._scan > pos else 0
             self.pos = 0
         self._arm()
         out = self._out
@@ -374,6 +378,10 @@ class Parser(TopState):
             self._next = scanner.step()
             self._plain = scanner.hot
             self._make = ArgumentsDelta
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[at : at + PIECE] for at in range(0, len(text), PIECE))
 
 
 def _prompt_text(spec: Spec, prompt: str | None, settings: dict[str, Any], after: str) -> tuple[str, bool]:

@@ -35,7 +35,7 @@ def _steps() -> dict[_Key, Step]:
     for (state, quote, comma), step in steps.items():
         if quote:
             head = "" if state == STRING else _string_head(comma=comma)
-            step.then[1] = (steps[STRING, quote, False], _join(head, 1) if head else None, special[quote])
+            step.then[1] = (steps[STRING, quote, False], _join(head, 1), None)
             step.then[2] = (steps[AFTER, "", False], _join(head, 1, '"'), None)
             step.then[3] = (steps[FIRST, "", True], _join(head, 1, '"'), None)
             _link_opened(steps, step, 4, comma=True, before=(head, 1, '"'))
@@ -46,6 +46,9 @@ def _steps() -> dict[_Key, Step]:
         else:
             step.then[None] = (step, _join(), None)
             _link_opened(steps, step, 1, comma=comma, before=())
+    for quote, search in special.items():
+        step = steps[STRING, quote, False]
+        step.then[1] = (step.long(1, None, search), None, None)
     return steps
 
 

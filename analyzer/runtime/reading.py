@@ -68,13 +68,26 @@ class ReadingState(State):
     def _step_call(self, final: bool) -> bool:
         call = self._call
         assert call is not None  # noqa: S101 - the state says so
-        status = call.run(self, final)
         limit = self.options.max_call_chars
+        if limit is not None and self.base + len(self.buf) > self._mark + limit:
+            return self._step_limited(call, self._mark + limit - self.base, final)
+        status = call.run(self, final)
+        return self._step_after(call, status, final)
+
+    def _step_limited(self, call: Call, room: int, final: bool) -> bool:
+        """Let the call see what it may have, up to `room` in the buffer: it ends there however the text was cut."""
+        text = self.buf
+        self.buf = text[:room]
+        status = call.run(self, final=False)
+        self.buf = text
+        if status == MORE:
+            call.flag("call_too_long", call.name)
+            self._call_failed(call)
+            return True
+        return self._step_after(call, status, final)
+
+    def _step_after(self, call: Call, status: int, final: bool) -> bool:
         if status == MORE and not final:
-            if limit is not None and self.offset - self._mark > limit:
-                call.flag("call_too_long", call.name)
-                self._call_failed(call)
-                return True
             return False
         if status == OK:
             self._call_done(call)

@@ -44,14 +44,12 @@ class Record:
 
     def write(self, text: str) -> None:
         """Add text that did not pass through the buffer."""
-        if (
-            self._settled
-            and self._limit is not None
-            and self._io is not None
-            and self._io.tell() > self._limit
-        ):
+        kept = self._io
+        if kept is None:
+            kept = self._io = StringIO()
+        elif self._settled and self._limit is not None and kept.tell() > self._limit:
             return
-        self.writer(text)
+        kept.write(text)
 
     @property
     def writer(self) -> Callable[[str], int]:
@@ -67,9 +65,10 @@ class Record:
 
     def take(self, parser: State) -> None:
         """Keep what the parser is about to drop from its buffer."""
-        begin = max(self.start - parser.base, 0)
-        if parser.pos > begin:
-            self.write(parser.buf[begin : parser.pos])
+        begin = self.start - parser.base
+        text = parser.buf[begin if begin > 0 else 0 : parser.pos]
+        if text:
+            self.write(text)
 
     def text(self, parser: State) -> str:
         """Return the text up to the parser's place."""

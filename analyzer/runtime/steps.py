@@ -32,6 +32,15 @@ class Step:
         """By the last group that matched: the state behind it, what makes the JSON text (None: it is the text itself), and
         the search for what is not plain, where the next chunk is likely to be nothing but plain text."""
 
+    def long(self, group: int | None, build: Build | None, search: Any) -> Step:
+        """Return the state of a string that had a chunk of nothing but text: after one more, the next is likely to be such.
+
+        `group` is the last group that matches then.
+        """
+        twin = Step(self._pattern, self.fields)
+        twin.then = {**self.then, group: (twin, build, search)}
+        return twin
+
     def __getattr__(self, name: str) -> Any:
         """Compile the expression when it is first needed: together they would take most of the import's time."""
         if name != "match":
