@@ -9,6 +9,7 @@ from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.layouts import Arguments
 from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
+from analyzer.runtime.unclosed import OpenKeys
 
 if TYPE_CHECKING:
     from analyzer.runtime.call import Call
@@ -40,6 +41,8 @@ def report(scanner: Scanner, call: Call, key: str) -> None:
         call.flag("foreign_quotes")
     if scanner.inner_used:
         call.flag("inner_quote")
+    for unclosed in scanner.keys.unclosed if scanner.keys is not None else ():
+        call.flag("missing_value_close", unclosed)
     if scanner.python_used and scanner.quote:
         call.flag("python_value", key)
 
@@ -98,6 +101,8 @@ class ArgumentValue:
             if at > parser.pos:
                 parser.markup(at)
             self.scanner = scanner_for(self.arguments.single, parser)
+            if isinstance(self.scanner, LiteralScanner) and self.scanner.quote:
+                self.scanner.keys = self._keys(parser)
             return OK
         if at < len(buf) and buf[at] == '"' and self.arguments.single.kind == "json_text":
             return FAIL
@@ -110,3 +115,10 @@ class ArgumentValue:
                 parser.put_arguments("{}", parser.offset, parser.offset)
             return status
         return FAIL
+
+    def _keys(self, parser: State) -> OpenKeys | None:
+        """The declared arguments, when one of them may end the value before it."""
+        types = None if parser.tools is None else parser.tools.parameters(self.call.name)
+        if types is None or not types.keys or not parser.options.missing_value_close:
+            return None
+        return OpenKeys(types.keys)

@@ -57,6 +57,13 @@ class Types:
         return self.child(key) is not None
 
     @property
+    def keys(self) -> frozenset[str]:
+        """The properties that the schema itself names."""
+        schema = _resolve(self._schema, self._root, set())
+        properties = schema.get("properties") if isinstance(schema, Mapping) else None
+        return frozenset(map(str, properties)) if isinstance(properties, Mapping) else frozenset()
+
+    @property
     def closed(self) -> bool:
         """True when the schema is an object that names its properties."""
         schema = self._schema

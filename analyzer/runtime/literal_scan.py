@@ -30,6 +30,7 @@ from analyzer.runtime.python_steps import (
     special,
 )
 from analyzer.runtime.steps import Step
+from analyzer.runtime.unclosed import OpenKeys
 from analyzer.runtime.words import JSON_WORDS, WORDS, read_escape, word_to_json
 
 try:
@@ -46,9 +47,9 @@ _WORD_CAP: Final = 4096
 
 
 @lru_cache(maxsize=64)
-def _hot(quote: str) -> Any:
-    """What ends plain text in a string: the quote's first character, and what JSON would have to escape."""
-    return re.compile(f'[{re.escape(quote[0])}"\\\\\x00-\x1f]').search
+def _hot(quote: str, more: str = "") -> Any:
+    """What ends plain text in a string: the quote's first character, what JSON would have to escape, and `more`."""
+    return re.compile(f'[{re.escape(quote[0])}"\\\\\x00-\x1f{more}]').search
 
 
 def json_inner(text: str) -> str:
@@ -70,7 +71,7 @@ class LiteralScanner:
 
     __slots__ = (
         "_comma", "_escapes", "_in_key", "_quote", "_quotes", "_stack", "bare", "follow", "foreign",
-        "foreign_used", "inner_used", "out", "python_used", "quote", "quote_close", "state", "stops",
+        "foreign_used", "inner_used", "keys", "out", "python_used", "quote", "quote_close", "state", "stops",
     )  # fmt: skip
 
     def __init__(
@@ -90,6 +91,8 @@ class LiteralScanner:
         self.bare = bare
         """Bare words are strings."""
         self.follow = follow
+        self.keys: OpenKeys | None = None
+        """The arguments that may follow, where the value is the whole argument object and they are declared."""
         self.stops: tuple[str, ...] = ()
         """Literals that end a word outside of any container."""
         self.out: list[str] = []
@@ -128,7 +131,14 @@ class LiteralScanner:
     @property
     def hot(self) -> Any:
         """Inside a string: finds a character that needs a look; None elsewhere."""
-        return _hot(self._quote) if self.state == STRING else None
+        if self.state != STRING:
+            return None
+        return _hot(self._quote, "," if self._may_be_unclosed else "")
+
+    @property
+    def _may_be_unclosed(self) -> bool:
+        """True inside an argument's own string in quotes that do not stand for themselves inside it."""
+        return self.keys is not None and len(self._stack) == 1 and not self._escapes and not self._in_key
 
     def finish(self) -> bool:
         """Say that no more text follows; return whether the value is whole."""
@@ -307,15 +317,24 @@ class LiteralScanner:
                     if closer.startswith(text[end - n :]):
                         end -= n
                         break
+                if self._may_be_unclosed and self.keys is not None:
+                    end = self.keys.before(text, at, end, whole=False)
             if end > at:
                 self.out.append(json_inner(text[at:end]))
             return end
-        if where > at:
-            self.out.append(json_inner(text[at:where]))
         after = where + len(closer)
         verdict = self.follow(text, after, final) if not self._stack else after_string(text, after, final)
+        cut = where
+        if verdict != OK and self._may_be_unclosed and self.keys is not None:
+            cut = self.keys.before(text, at, where, whole=True)
+        if cut > at:
+            self.out.append(json_inner(text[at:cut]))
         if verdict == MORE:
-            return where
+            return cut
+        if cut < where and self.keys is not None:
+            self.keys.close()
+            self._end_string()
+            return cut
         if verdict == OK:
             self._end_string()
             return after
@@ -403,6 +422,8 @@ class LiteralScanner:
             self.foreign_used = True
         elif word in WORDS and word not in JSON_WORDS:
             self.python_used = True
+        if self._in_key and self.keys is not None and len(self._stack) == 1:
+            self.keys.give(word)
         self._append(value)
         self.state = COLON if self._in_key else (AFTER if self._stack else DONE)
         return end

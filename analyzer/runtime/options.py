@@ -45,6 +45,8 @@ class Options:
     """A reasoning closer without its opener is dropped when reasoning was open before or nothing stands before it."""
     repeated_open: bool = True
     """A reasoning opener right after the prompt's own is dropped."""
+    text_in_section: bool = True
+    """A little text between the section's opener and its first call is reported, and is no content."""
     id_names: bool = True
     """The name in an id of a foreign spelling is sought among the declared tools."""
     # policies
@@ -94,6 +96,7 @@ RULES: tuple[str, ...] = (
     "foreign_quotes",
     "orphan_close",
     "repeated_open",
+    "text_in_section",
     "id_names",
 )
 """The fields of `Options` that are leniency rules."""

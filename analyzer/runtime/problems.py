@@ -46,7 +46,9 @@ KINDS: Final[dict[str, Kind]] = {
     "type_word": Kind("warning", "The type of the argument {0} is not one the format knows."),
     "duplicate_argument": Kind("warning", "The argument {0} is given twice; the last one counts."),
     "foreign_id": Kind("warning", "The call's id {0} is not of the usual form.", "id_names"),
-    "unexpected_text": Kind("warning", "Text stands among the calls where only calls belong."),
+    "unexpected_text": Kind(
+        "warning", "Text stands among the calls where only calls belong.", "text_in_section"
+    ),
     "too_many_calls": Kind("warning", "There are more calls than are allowed; {0} was dropped."),
     "call_too_long": Kind("error", "The call of {0} is longer than is allowed."),
     "repaired": Kind("warning", "The arguments of {0} were not JSON and have been repaired."),

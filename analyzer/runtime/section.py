@@ -10,7 +10,7 @@ from analyzer.runtime.copying import clone
 from analyzer.runtime.events import Markup
 from analyzer.runtime.json_call import JsonCall
 from analyzer.runtime.layouts import JsonProgram
-from analyzer.runtime.literals import FAIL, MARKER, MORE, OK, WHITE_CAP, Lit, white_end
+from analyzer.runtime.literals import FAIL, MARKER, MORE, NAME_CAP, OK, WHITE_CAP, Lit, white_end
 from analyzer.runtime.marks import BARE_LIST, Cue, Mark, Mode
 from analyzer.runtime.reading import ReadingState
 from analyzer.runtime.record import Record
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class SectionOpening:
     """The calls section's opener, with what must follow it."""
 
-    __slots__ = ("array", "bare", "cur", "inner", "lit", "token", "weak")
+    __slots__ = ("array", "bare", "cur", "inner", "late", "lit", "seen", "token", "weak")
 
     def __init__(self, lit: Lit, compiled: Compiled) -> None:
         self.lit = lit
@@ -35,12 +35,18 @@ class SectionOpening:
         self.weak = not (self.lit.strong or len(self.lit.core) >= MARKER)
         """Nothing marks the section: it counts only when its first call does."""
         self.inner: list[Call] | None = None
+        self.late: list[Call] | None = None
+        """Calls that may begin behind text: one of them makes the text before it a part of the section."""
+        self.seen = 0
+        """Up to where (from the parser's place) no marker was found."""
 
     def copy(self) -> SectionOpening:
         """Return an independent copy."""
         new = clone(self)
         if self.inner is not None:
             new.inner = [call.copy() for call in self.inner]
+        if self.late is not None:
+            new.late = [call.copy() for call in self.late]
         return new
 
     def enter(self, parser: State, final: bool) -> int:
@@ -84,7 +90,34 @@ class SectionOpening:
                 return OK
             if not final and len(buf) - at < len(close) and close.startswith(buf[at:]):
                 waiting = True
-        return MORE if waiting else FAIL
+        if waiting:
+            return MORE
+        return self._behind_text(parser, at, final) if parser.options.text_in_section else FAIL
+
+    def _behind_text(self, parser: State, at: int, final: bool) -> int:
+        """Look for a call behind a little text: the first marker there has to be a call's, and the call has to be entered."""
+        buf = parser.buf
+        pos = parser.pos
+        mode = parser.compiled.text
+        if self.late is None:
+            begin = max(at, pos + self.seen)
+            where, token = mode.watch.seek(buf, begin, final)
+            parser.searched += where - begin + len(token)
+            self.seen = where - pos
+            if where - at > NAME_CAP:
+                return FAIL
+            if not token:
+                return FAIL if final else MORE
+            marks = [mark for mark in mode.marks[token] if mark.cue == Cue.CALL_OPEN]
+            self.late = [call_of(parser.compiled, mark.number, mark.token, opened=True) for mark in marks]
+            for call in self.late:
+                call.cur = where - pos
+        while self.late:
+            status = self.late[0].enter(parser, final)
+            if status != FAIL:
+                return status
+            self.late.pop(0)
+        return FAIL
 
     def _inside(self, parser: State, at: int, final: bool) -> int:
         """Behind the opener: without a marker the first call must be entered too."""
