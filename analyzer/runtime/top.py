@@ -78,11 +78,15 @@ class TopState(SectionState):
         if self._optional or self._lead_in:
             status = self._white_literal(where, token, final)
             if status != FAIL:
+                if status == MORE:
+                    self._scan = where
                 return status == OK
         if self._at_start:
-            begin = white_end(buf, pos) if compiled.soft else pos
+            # Up to where the search begins there was nothing but white space.
+            begin = white_end(buf, min(at, where)) if compiled.soft else pos
             if begin == size:
                 if not final and begin - pos <= WHITE_CAP:
+                    self._scan = where
                     return False
                 if final and (self._spoken or self._reasoned or self._index >= 0):
                     self.markup(size)

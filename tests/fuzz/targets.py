@@ -44,7 +44,7 @@ MORE_OPTIONS: Final = (
     Options(raw_limit=16, malformed="content", repair=True),
     STRICT.with_(overlays=True),
 )
-LONGEST: Final = 6000
+LONGEST: Final = 2500
 """Characters of one text."""
 LOOKS: Final = 8
 """So many times a character may be looked at, and so many characters of one short text beside that."""
@@ -133,7 +133,7 @@ def parse_text(data: bytes) -> None:
         check_parsing(source.spec, text, chunks, tools, finish, options=options, prompt=prompt)
     except Exception as error:
         about = f"{source.name=}\n{text=}\n{chunks=}\n{tools=}\n{options=}\n{finish=}\n{prompt=}"
-        raise AssertionError(about) from error
+        raise AssertionError(f"{error!r:.300}\n{about}") from error
 
 
 def load_text(data: bytes) -> None:
@@ -158,7 +158,7 @@ def load_text(data: bytes) -> None:
         try:
             check_parsing(loaded, sent, chunks, TOOLS, "stop", options=options)
         except Exception as error:
-            raise AssertionError(f"{sent=}\n{chunks=}\n{options=}\n{written}") from error
+            raise AssertionError(f"{error!r:.300}\n{sent=}\n{chunks=}\n{options=}\n{written}") from error
 
 
 # ------------------------------------------------------------------------------------------------------------ the seeds

@@ -1,7 +1,7 @@
 """What holds for every proven spec of the corpus: its own turns are read back, and no text breaks the parser.
 
 The suite takes a part of the specs and a few mutations of each turn, always the same ones. At night
-(`HYPOTHESIS_PROFILE=nightly`) all specs are tried with many mutations; `scripts/fuzz_runtime` goes on as long as it is let.
+(`HYPOTHESIS_PROFILE=nightly`) all specs are tried with many mutations; `scripts/fuzz` goes on as long as it is let.
 """
 
 from __future__ import annotations
