@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from analyzer.runtime.literal_scan import json_inner, to_json
-from analyzer.runtime.words import word_to_json
+from analyzer.runtime.json_scan import refuse
+from analyzer.runtime.literal_scan import LiteralScanner
+from analyzer.runtime.literals import white_end
+from analyzer.runtime.words import json_inner, word_to_json
 
 if TYPE_CHECKING:
     from analyzer.chat import Tool
@@ -190,6 +192,21 @@ def starts_like_value(text: str) -> bool:
 def quoted(text: str) -> str:
     """Return text as a JSON string."""
     return f'"{json_inner(text)}"'
+
+
+def to_json(text: str, *, bare: bool = False) -> tuple[str, bool] | None:
+    """Return a whole value in Python or JSON notation as (JSON text, was it Python's), None when it is none."""
+    try:
+        json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return text.strip(), False
+    scanner = LiteralScanner(bare=bare)
+    end = scanner.scan(text, 0, final=True)
+    if not scanner.done or white_end(text, end) != len(text):
+        return None
+    return "".join(scanner.out), True
 
 
 def decode_text(

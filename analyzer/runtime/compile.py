@@ -33,6 +33,7 @@ class Compiled:
         "closes_beside",
         "content",
         "header",
+        "header_repeats",
         "id_pattern",
         "layouts",
         "lead_ins",
@@ -60,6 +61,7 @@ class Compiled:
             segments.extend(addition.segments)
             added.update((id(segment), addition.overlay) for segment in addition.segments)
         self.header = Lit(spec.turn.header, soft=soft)
+        self.header_repeats = bool(spec.turn.header) and spec.turn.header_repeats
         reasoning = [segment for segment in segments if segment.kind == "reasoning"]
         self.content = [segment for segment in segments if segment.kind == "content"]
         self.reasoning = [(Lit(r.open, soft=soft), Lit(r.close, soft=soft)) for r in reasoning]

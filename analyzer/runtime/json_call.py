@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from analyzer.runtime.call import Call
-from analyzer.runtime.json_scan import JsonScanner
+from analyzer.runtime.json_scan import JsonScanner, decode_string, unescape
 from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE, WHITE_CAP, white_end
@@ -275,7 +275,7 @@ class JsonCall(Call):
             self._path = (*self._path, "\0")
         if done and outer.endswith('"'):
             outer = outer[:-1]
-        text = self._high + _unescape(outer)
+        text = self._high + unescape(outer)
         if self._high and len(text) > 1:
             text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
         self._high = ""
@@ -307,7 +307,7 @@ class JsonCall(Call):
             if scanner.repaired:
                 self.flag("invalid_escape")
         if role == "key":
-            key = _string("".join(scanner.out))
+            key = decode_string("".join(scanner.out))
             self._key, overlay = self.program.aliases.get(key, (key, ""))
             if overlay:
                 self.flag("overlay", overlay)
@@ -331,7 +331,7 @@ class JsonCall(Call):
         elif role == "name" and self.committed:
             return FAIL  # a second name: which tool is meant?
         elif role == "name":
-            self.name = _string("".join(scanner.out))
+            self.name = decode_string("".join(scanner.out))
             if not self.name or len(self.name) > NAME_CAP:
                 return FAIL
             if self._arguments_start >= 0 or not self.weak:
@@ -340,7 +340,7 @@ class JsonCall(Call):
                 self._commit(parser)
         elif role == "id":
             value = "".join(scanner.out)
-            text = _string(value) if value.startswith('"') else value
+            text = decode_string(value) if value.startswith('"') else value
             if not self.committed:
                 self.id = text
             else:
@@ -400,17 +400,3 @@ class JsonCall(Call):
             scanner: JsonScanner | LiteralScanner | None = self._scanner
             return scanner
         return None
-
-
-def _string(text: str) -> str:
-    """Decode a JSON string."""
-    decoded: str = json.loads(text) if "\\" in text else text[1:-1]
-    return decoded
-
-
-def _unescape(text: str) -> str:
-    """Decode the inside of a JSON string whose escapes are whole."""
-    if "\\" not in text:
-        return text
-    decoded: str = json.loads(f'"{text}"', strict=False)
-    return decoded

@@ -355,3 +355,17 @@ def _escaped(char: str) -> str:
     return {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}.get(
         char
     ) or f"\\u{ord(char):04x}"
+
+
+def decode_string(text: str) -> str:
+    """Decode a JSON string."""
+    decoded: str = json.loads(text) if "\\" in text else text[1:-1]
+    return decoded
+
+
+def unescape(text: str) -> str:
+    """Decode the inside of a JSON string whose escapes are whole."""
+    if "\\" not in text:
+        return text
+    decoded: str = json.loads(f'"{text}"', strict=False)
+    return decoded

@@ -6,14 +6,12 @@ quote the closing one?), so `scan` can stop early: the caller keeps what was not
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
 from analyzer.runtime.copying import clone
-from analyzer.runtime.json_scan import refuse
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 from analyzer.runtime.python_steps import (
     AFTER,
@@ -31,12 +29,7 @@ from analyzer.runtime.python_steps import (
 )
 from analyzer.runtime.steps import Step
 from analyzer.runtime.unclosed import OpenKeys
-from analyzer.runtime.words import JSON_WORDS, WORDS, read_escape, word_to_json
-
-try:
-    from _json import encode_basestring as _encode
-except ImportError:  # pragma: no cover - other interpreters
-    from json.encoder import encode_basestring as _encode
+from analyzer.runtime.words import JSON_WORDS, WORDS, json_inner, read_escape, word_to_json
 
 Follow = Callable[[str, int, bool], int]
 
@@ -50,12 +43,6 @@ _WORD_CAP: Final = 4096
 def _hot(quote: str, more: str = "") -> Any:
     """What ends plain text in a string: the quote's first character, what JSON would have to escape, and `more`."""
     return re.compile(f'[{re.escape(quote[0])}"\\\\\x00-\x1f{more}]').search
-
-
-def json_inner(text: str) -> str:
-    """Return `text` as it stands between the quotes of a JSON string."""
-    encoded: str = _encode(text)
-    return encoded[1:-1]
 
 
 def after_string(text: str, at: int, final: bool) -> int:
@@ -427,18 +414,3 @@ class LiteralScanner:
         self._append(value)
         self.state = COLON if self._in_key else (AFTER if self._stack else DONE)
         return end
-
-
-def to_json(text: str, *, bare: bool = False) -> tuple[str, bool] | None:
-    """Return a whole value in Python or JSON notation as (JSON text, was it Python's), None when it is none."""
-    try:
-        json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return text.strip(), False
-    scanner = LiteralScanner(bare=bare)
-    end = scanner.scan(text, 0, final=True)
-    if scanner.state != DONE or white_end(text, end) != len(text):
-        return None
-    return "".join(scanner.out), True

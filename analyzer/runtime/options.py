@@ -19,6 +19,8 @@ class Options:
     """White space between literals may be any run or none, and white space alone between two parts is nothing."""
     overlays: bool = True
     """Also read the spellings that the spec's overlays add."""
+    missing_header: bool = True
+    """The header between two messages of one turn may be missing, where a marker shows that the second one begins."""
     missing_open: bool = True
     """A call's own opener opens the section whose opener is missing, and its inner literal the call."""
     missing_close: bool = True
@@ -83,6 +85,7 @@ class Options:
 RULES: tuple[str, ...] = (
     "soft_white_space",
     "overlays",
+    "missing_header",
     "missing_open",
     "missing_close",
     "missing_brace",

@@ -24,6 +24,8 @@ KINDS: Final[dict[str, Kind]] = {
     "unterminated_call": Kind("error", "The tool call {0} was cut off. Write it again, shorter if need be."),
     "unknown_tool": Kind("warning", "There is no tool named {0}."),
     "unresolved_name": Kind("error", "The call's id {0} does not say which tool is meant."),
+    "lone_marker": Kind("info", "The marker {0} stands in the text, and no call follows it: it is text."),
+    "missing_header": Kind("warning", "The header {0} of a further message is missing.", "missing_header"),
     "missing_open": Kind("warning", "The opening marker {0} is missing.", "missing_open"),
     "missing_close": Kind("warning", "The closing marker {0} is missing.", "missing_close"),
     "missing_value_close": Kind(

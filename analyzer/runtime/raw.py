@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from analyzer.runtime.coerce import Types, decode_text, starts_like_value
 from analyzer.runtime.copying import clone
 from analyzer.runtime.layouts import LITERAL
-from analyzer.runtime.literal_scan import LiteralScanner, json_inner
+from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE_CAP, Lit, Watch, white_end
+from analyzer.runtime.words import json_inner
 
 if TYPE_CHECKING:
     from analyzer.runtime.call import Call

@@ -49,6 +49,7 @@ class State:
         "_keep",
         "_keep_to",
         "_lead_in",
+        "_lone",
         "_make",
         "_mark",
         "_mode",
@@ -128,6 +129,8 @@ class State:
     """A lone bracket opened the section, so that a lone one closes it."""
     _bare_section: bool
     _between: bool
+    _lone: bool
+    """A marker that no call follows was reported."""
     _draft: list[Event] | None
     """Events of calls inside open reasoning, until it is known whether they count."""
     _draft_record: Record | None
@@ -180,6 +183,7 @@ class State:
         self._complete = 0
         self._reasoned = self._spoken = self._section = self._implicit = self._bare_section = False
         self._between = True
+        self._lone = False
         self._lead_in = self.compiled.lead_ins
         self._weak_section = self._bare_list = False
         self._optional = ()

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from analyzer.runtime.call import Call
+from analyzer.runtime.entering import EnteringState
 from analyzer.runtime.events import Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 from analyzer.runtime.marks import Cue, Mark, Mode
-from analyzer.runtime.record import Record
-from analyzer.runtime.section import SectionOpening, SectionState
-from analyzer.runtime.state import OVER, REASONING, SECTION, TEXT
+from analyzer.runtime.state import OVER, REASONING, TEXT
 
 
-class TopState(SectionState):
+class TopState(EnteringState):
     """Reads text and reasoning, and finds out what a marker means."""
 
     __slots__ = ()
@@ -163,6 +161,8 @@ class TopState(SectionState):
                     continue
                 if self._home == REASONING and self.options.calls_in_reasoning == "never":
                     continue
+                if not self.options.missing_header and self._headless():
+                    continue
                 attempts.append((self._attempt(mark), mark))
                 continue
             if attempts:
@@ -204,6 +204,9 @@ class TopState(SectionState):
         """Do what a marker says; False when it means nothing here."""
         cue = mark.cue
         options = self.options
+        headless = cue in {Cue.REASONING_OPEN, Cue.CONTENT_OPEN} and self._headless()
+        if headless and not options.missing_header:
+            return False
         if cue == Cue.REASONING_OPEN:
             if self._home == REASONING:
                 if not (self._at_start and options.repeated_open):
@@ -214,6 +217,7 @@ class TopState(SectionState):
                 self.tail = mark.lit.tail
                 return True
             self._before(where, mark.leads)
+            self._report_header(headless=headless)
             self._reasoning_markup(end)
             self._open_reasoning(mark.number)
             if options.reasoning == "content":
@@ -249,6 +253,7 @@ class TopState(SectionState):
             self._at_start = True
         elif cue == Cue.CONTENT_OPEN:
             self._before(where, ())
+            self._report_header(headless=headless)
             self.markup(end)
             self._wrapped = mark.number
             self.tail = mark.lit.tail
@@ -322,77 +327,3 @@ class TopState(SectionState):
             self._between = True
             self._lead_in = self.compiled.lead_ins
             self.tail = mark.lit.tail
-
-    def _attempt(self, mark: Mark) -> Any:
-        if mark.cue == Cue.SECTION_OPEN:
-            return SectionOpening(self.compiled.section[0] if mark.led else mark.lit, self.compiled)
-        return self._call_of(mark.number, mark.token)
-
-    def _step_enter(self, final: bool) -> bool:
-        failed = self._enter_at
-        while self._attempts:
-            attempt, mark = self._attempts[0]
-            before = attempt.cur
-            status = attempt.enter(self, final)
-            self.searched += max(0, attempt.cur - before) + 1
-            if status == MORE and not final:
-                return False
-            if status == OK:
-                self._enter(attempt, mark)
-                return True
-            failed = max(failed, attempt.cur)
-            self._attempts.pop(0)
-        self._mode = self._where_enter
-        self._at_start = False
-        if failed == self._enter_at:
-            failed += 1
-        self._scan = min(self.pos + (failed if self._again < 0 else self._again), len(self.buf))
-        return True
-
-    def _enter(self, attempt: Any, mark: Mark | None) -> None:
-        self._attempts = []
-        at = self.pos + self._enter_at
-        attempt.cur -= self._enter_at
-        inner = attempt.inner[0] if isinstance(attempt, SectionOpening) and attempt.inner else None
-        if inner is not None:
-            inner.cur -= self._enter_at
-        self._enter_at = 0
-        if self._where_enter == SECTION:
-            self._junk(at)
-        else:
-            self.markup(at)
-        if self._home == REASONING and self._draft is None:
-            self._draft = []
-            self._draft_saved = (self._index, self._complete)
-            self._sink = self._draft
-            self._draft_record = Record(self.offset)
-        if isinstance(attempt, SectionOpening):
-            self._section = True
-            self._bare_list = attempt.lit.core == "[" and attempt.lit is not self.compiled.section[0]
-            overlay = self.compiled.added_opens.get(attempt.lit.text, "")
-            if inner is not None:
-                if overlay:
-                    inner.flag("overlay", overlay)
-                self._weak_section = True
-                self._begin_call(inner)
-                return
-            self._mode = SECTION
-            self._bare_section = attempt.bare
-            self.markup(self.pos + attempt.cur)
-            self._overlay(overlay)
-            self._scan = self.pos
-            return
-        call: Call = attempt
-        if self._bare_section:
-            call.flag("bare_object")
-        if (
-            mark is not None
-            and not self._section
-            and self.compiled.section_open
-            and mark.cue == Cue.CALL_OPEN
-        ):
-            self._implicit = True
-            call.flag("missing_open", self.compiled.section_open[0].core)
-        if call.token:
-            call.flag("missing_open", self.compiled.layouts[call.number].opener.tokens[0])
-        self._begin_call(call)

@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+try:
+    from _json import encode_basestring as _encode
+except ImportError:  # pragma: no cover - other interpreters
+    from json.encoder import encode_basestring as _encode
+
 _number = re.compile(r"[+-]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?\Z").match
 _hex = re.compile(r"[+-]?0[xX][0-9a-fA-F_]+\Z").match
 WORDS: Final = {
@@ -59,3 +64,9 @@ def read_escape(text: str, at: int, final: bool) -> tuple[int, str | None]:
             return 1, None
     decoded = _ESCAPES.get(char)
     return (2, decoded) if decoded is not None else (1, None)
+
+
+def json_inner(text: str) -> str:
+    """Return `text` as it stands between the quotes of a JSON string."""
+    encoded: str = _encode(text)
+    return encoded[1:-1]

@@ -10,8 +10,8 @@ from analyzer.chat import Message, Tool
 from analyzer.runtime import STRICT, Parser, assemble
 from analyzer.spec.model import Prompt, Spec
 
-_TOLERATED: Final = frozenset({"inner_quote"})
-"""Problems that say what cannot be helped: a string without escapes that holds the format's own quotes."""
+_TOLERATED: Final = frozenset({"inner_quote", "lone_marker"})
+"""What is no fault: a string without escapes that holds the format's own quotes, and text that mentions a marker."""
 
 _CUTS: Final = 5
 

@@ -44,7 +44,7 @@ MORE_OPTIONS: Final = (
     Options(raw_limit=16, malformed="content", repair=True),
     STRICT.with_(overlays=True),
 )
-LONGEST: Final = 2500
+LONGEST: Final = 800
 """Characters of one text."""
 LOOKS: Final = 8
 """So many times a character may be looked at, and so many characters of one short text beside that."""

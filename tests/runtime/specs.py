@@ -65,6 +65,23 @@ SPECS: dict[str, dict[str, Any]] = {
             ],
         },
     ),
+    # the same, with an empty line between text and calls
+    "tagged_apart": _turn(
+        IM,
+        THINK,
+        {"kind": "content", "when": "alone", "end": IM_END},
+        {"kind": "content", "when": "beside_calls", "close": "\n\n"},
+        {
+            "kind": "calls", "separator": "\n", "end": IM_END,
+            "layouts": [
+                {"kind": "sequence", "parts": [
+                    "<tool_call>\n<function=", NAME, ">\n",
+                    {"slot": "arguments", "item": ["<parameter=", KEY, ">\n", VALUE, "\n</parameter>\n"],
+                     "codecs": {"string": "raw"}},
+                    "</function>\n</tool_call>"]},
+            ],
+        },
+    ),
     # invokes in one wrapper, no line breaks around values
     "invoke_raw": _turn(
         {"header": "<bot>", "prompts": [{"text": "<bot>"}, {"set": {"think": True}, "text": "<bot><think>"}]},

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from analyzer.runtime import Options, assemble, coalesce
+from analyzer.runtime import Event, Options, Parser, assemble, coalesce
+from analyzer.runtime.adapters import BytesParser
 from tests.runtime.checks import check_all_splits, run, tool
 from tests.runtime.specs import spec
 
@@ -63,6 +64,8 @@ def check(case: dict[str, Any]) -> None:
         assert "".join(case["chunks"]) == case["text"]
         assert coalesce(run(one, case["chunks"], tools, finish, **more)) == events
 
+    assert coalesce(by_bytes(case["text"], BytesParser(Parser(one, tools, **more)), finish)) == events
+
     parsed = assemble(events)
     message = parsed.message
     calls = [(call.name, json.loads(call.arguments)) for call in message.tool_calls]
@@ -75,6 +78,14 @@ def check(case: dict[str, Any]) -> None:
     if "ends" in case:
         assert parsed.finish_reason == case["ends"]
     assert sorted({problem.kind for problem in parsed.problems}) == sorted(case.get("problems", []))
+
+
+def by_bytes(text: str, parser: BytesParser, finish: str) -> list[Event]:
+    """Parse a text byte by byte, in the middle of characters too."""
+    events: list[Event] = []
+    for byte in text.encode():
+        events += parser.feed(bytes([byte]))
+    return events + parser.finish(finish)
 
 
 def _types(value: Any) -> Any:
