@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from analyzer.runtime.events import Event
     from analyzer.runtime.parser import Parser
+
+
+_PATIENCE: Final = 8
+"""After so many tokens a character that is not whole is broken: none has more than four bytes, and a token has one at least."""
 
 
 class Tokenizer(Protocol):
@@ -34,6 +38,12 @@ class BytesParser:
     def feed(self, data: bytes) -> list[Event]:
         """Take more bytes."""
         return self.parser.feed(self._decoder.decode(data))
+
+    def fork(self) -> BytesParser:
+        """Return an independent copy that goes on from here."""
+        new = BytesParser(self.parser.fork())
+        new._decoder.setstate(self._decoder.getstate())
+        return new
 
     def finish(self, finish_reason: str = "stop") -> list[Event]:
         """Say that the turn is over."""
@@ -66,6 +76,13 @@ class TokenParser:
             events += self._advance()
         return events
 
+    def fork(self) -> TokenParser:
+        """Return an independent copy that goes on from here."""
+        new = TokenParser(self.parser.fork(), self._tokenizer)
+        new._ids = list(self._ids)
+        new._begin, new._done = self._begin, self._done
+        return new
+
     def finish(self, finish_reason: str = "stop") -> list[Event]:
         """Say that the turn is over."""
         events = self._advance(final=True)
@@ -74,7 +91,8 @@ class TokenParser:
     def _advance(self, *, final: bool = False) -> list[Event]:
         before = self._decode(self._ids[self._begin : self._done])
         after = self._decode(self._ids[self._begin :])
-        if len(after) <= len(before) or (after.endswith("\ufffd") and not final):
+        waiting = len(after) <= len(before) or after.endswith("\ufffd")
+        if waiting and not final and len(self._ids) - self._done < _PATIENCE:
             return []
         self._begin = self._done
         self._done = len(self._ids)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from analyzer.chat import Tool
 
 ALL: Final = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
+_DEEPEST: Final = 64
+"""So deep are schemas looked into; what is deeper says nothing."""
 _NESTED: Final = ("anyOf", "oneOf", "allOf")
 _json_number = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\Z").match
 _may_begin_value = frozenset("{[\"'-+.0123456789tfnTFN(")
@@ -34,7 +36,7 @@ class Types:
         self._schema = schema
         self._root = root
         self._cache: dict[str, Types | None] = {}
-        self.names: frozenset[str] | None = _types(schema, root, set())
+        self.names: frozenset[str] | None = _Reader(root).types(schema)
 
     @property
     def text_only(self) -> bool:
@@ -50,7 +52,7 @@ class Types:
         """Return the types of property `key`, of the items for None; None when the schema does not name it."""
         slot = "items" if key is None else f"properties/{key}"
         if slot not in self._cache:
-            found = _lookup(self._schema, self._root, key, set())
+            found = _Reader(self._root).lookup(self._schema, key)
             self._cache[slot] = None if found is None else Types(found, self._root)
         return self._cache[slot]
 
@@ -61,7 +63,7 @@ class Types:
     @property
     def keys(self) -> frozenset[str]:
         """The properties that the schema itself names."""
-        schema = _resolve(self._schema, self._root, set())
+        schema = _Reader(self._root).resolve(self._schema)
         properties = schema.get("properties") if isinstance(schema, Mapping) else None
         return frozenset(map(str, properties)) if isinstance(properties, Mapping) else frozenset()
 
@@ -91,82 +93,111 @@ class CompiledTools:
         return self._compiled[name]
 
 
-def _resolve(schema: Any, root: Any, seen: set[str]) -> Any:
-    """Follow `$ref` inside the root schema; {} for a remote, dangling or cyclic one."""
-    while isinstance(schema, Mapping) and isinstance(schema.get("$ref"), str):
-        ref = schema["$ref"]
-        if not ref.startswith("#") or ref in seen:
-            return {}
-        seen.add(ref)
-        found: Any = root
-        for step in ref[1:].split("/")[1:]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, Mapping) and key in found:
-                found = found[key]
-            elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
-                found = found[int(key)]
-            else:
+class _Reader:
+    """Reads one schema: a reference is looked into once, and only so deep, so that no schema costs more than its size."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._seen: set[str] = set()
+
+    def resolve(self, schema: Any) -> Any:
+        """Follow `$ref` inside the root schema; {} for a remote, dangling or cyclic one, or one that was looked into before."""
+        while isinstance(schema, Mapping) and isinstance(schema.get("$ref"), str):
+            ref = schema["$ref"]
+            if ref in self._seen:
                 return {}
-        schema = found
-    return schema
+            self._seen.add(ref)
+            schema = _pointed(self._root, ref)
+        return schema
 
+    def types(self, schema: Any, depth: int = 0) -> frozenset[str] | None:
+        """The types that a schema allows, None where it says nothing."""
+        schema = self.resolve(schema)
+        if not isinstance(schema, Mapping) or depth > _DEEPEST:
+            return None
+        found = _own_types(schema)
+        for word in ("anyOf", "oneOf"):
+            branches = schema.get(word)
+            if found is None and isinstance(branches, list) and branches:
+                said = [part for branch in branches if (part := self.types(branch, depth + 1)) is not None]
+                found = set().union(*said) if said else None
+        branches = schema.get("allOf")
+        for branch in branches if isinstance(branches, list) else ():
+            part = self.types(branch, depth + 1)
+            if part is not None:
+                found = set(part) if found is None else (found & part or found)
+        if found is None:
+            if isinstance(schema.get("properties"), Mapping) or "additionalProperties" in schema:
+                found = {"object"}
+            elif "items" in schema or "prefixItems" in schema:
+                found = {"array"}
+        if found is not None and schema.get("nullable") is True:
+            found = {*found, "null"}
+        return frozenset(found) if found else None
 
-def _types(schema: Any, root: Any, seen: set[str]) -> frozenset[str] | None:
-    schema = _resolve(schema, root, seen)
-    if not isinstance(schema, Mapping):
+    def lookup(self, schema: Any, key: str | None, depth: int = 0) -> Any:
+        """The schema of property `key`, or of the items for None; None when there is none."""
+        schema = self.resolve(schema)
+        if not isinstance(schema, Mapping) or depth > _DEEPEST:
+            return None
+        if key is None:
+            if isinstance(schema.get("items"), Mapping):
+                return schema["items"]
+        else:
+            properties = schema.get("properties")
+            if isinstance(properties, Mapping) and key in properties:
+                return properties[key]
+        for word in _NESTED:
+            branches = schema.get(word)
+            for branch in branches if isinstance(branches, list) else ():
+                found = self.lookup(branch, key, depth + 1)
+                if found is not None:
+                    return found
+        if key is not None and isinstance(schema.get("additionalProperties"), Mapping):
+            return schema["additionalProperties"]
         return None
-    found: set[str] | None = None
+
+
+def _pointed(root: Any, ref: str) -> Any:
+    """What a JSON Pointer inside the document says; {} for any other reference."""
+    if ref != "#" and not ref.startswith("#/"):
+        return {}
+    found = root
+    for step in ref[1:].split("/")[1:]:
+        key = _unquote(step).replace("~1", "/").replace("~0", "~")
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+        elif (
+            isinstance(found, list)
+            and key.isdecimal()
+            and len(key) < len("1000000")
+            and int(key) < len(found)
+        ):
+            found = found[int(key)]
+        else:
+            return {}
+    return found
+
+
+def _unquote(text: str) -> str:
+    """Undo the percent encoding of a reference."""
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote as decode  # noqa: PLC0415 - a slow import, and hardly ever needed
+
+    return decode(text)
+
+
+def _own_types(schema: Mapping[str, Any]) -> set[str] | None:
+    """What `type`, `enum` or `const` say."""
     named = schema.get("type")
     names = [named] if isinstance(named, str) else named if isinstance(named, list) else []
     known = {name for name in names if isinstance(name, str) and name in ALL}
     if known:
-        found = known
-    elif isinstance(schema.get("enum"), list):
-        found = {_type_of(value) for value in schema["enum"]}
-    elif "const" in schema:
-        found = {_type_of(schema["const"])}
-    for word in ("anyOf", "oneOf"):
-        branches = schema.get(word)
-        if found is None and isinstance(branches, list) and branches:
-            parts = [_types(branch, root, set(seen)) for branch in branches]
-            said = [part for part in parts if part is not None]
-            found = set().union(*said) if said else None
-    branches = schema.get("allOf")
-    if isinstance(branches, list):
-        for branch in branches:
-            part = _types(branch, root, set(seen))
-            if part is not None:
-                found = set(part) if found is None else (found & part or found)
-    if found is None:
-        if isinstance(schema.get("properties"), Mapping) or "additionalProperties" in schema:
-            found = {"object"}
-        elif "items" in schema or "prefixItems" in schema:
-            found = {"array"}
-    if found is not None and schema.get("nullable") is True:
-        found = {*found, "null"}
-    return frozenset(found) if found else None
-
-
-def _lookup(schema: Any, root: Any, key: str | None, seen: set[str]) -> Any:
-    schema = _resolve(schema, root, seen)
-    if not isinstance(schema, Mapping):
-        return None
-    if key is None:
-        if isinstance(schema.get("items"), Mapping):
-            return schema["items"]
-    else:
-        properties = schema.get("properties")
-        if isinstance(properties, Mapping) and key in properties:
-            return properties[key]
-    for word in _NESTED:
-        branches = schema.get(word)
-        for branch in branches if isinstance(branches, list) else ():
-            found = _lookup(branch, root, key, set(seen))
-            if found is not None:
-                return found
-    if key is not None and isinstance(schema.get("additionalProperties"), Mapping):
-        return schema["additionalProperties"]
-    return None
+        return known
+    if isinstance(schema.get("enum"), list):
+        return {_type_of(value) for value in schema["enum"]}
+    return {_type_of(schema["const"])} if "const" in schema else None
 
 
 def _type_of(value: Any) -> str:
@@ -197,7 +228,7 @@ def quoted(text: str) -> str:
 def to_json(text: str, *, bare: bool = False) -> tuple[str, bool] | None:
     """Return a whole value in Python or JSON notation as (JSON text, was it Python's), None when it is none."""
     try:
-        json.loads(text, parse_constant=refuse)
+        json.loads(text, parse_int=len, parse_float=len, parse_constant=refuse)  # any number of digits
     except (ValueError, RecursionError):
         pass
     else:

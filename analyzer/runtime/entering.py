@@ -70,7 +70,7 @@ class EnteringState(SectionState):
             self._sink = self._draft
             self._draft_record = Record(self.offset)
         if self._where_enter != SECTION:
-            self._report_header(headless=self._headless())
+            self._report_header()
         if isinstance(attempt, SectionOpening):
             self._section = True
             self._bare_list = attempt.lit.core == "[" and attempt.lit is not self.compiled.section[0]
@@ -102,12 +102,8 @@ class EnteringState(SectionState):
             call.flag("missing_open", self.compiled.layouts[call.number].opener.tokens[0])
         self._begin_call(call)
 
-    def _headless(self) -> bool:
-        """True where a message ended, another one begins, and the header that belongs there does not stand there."""
-        begun = self._spoken or self._reasoned or self._index >= 0
-        return self._between and begun and self._home == TEXT and self.compiled.header_repeats
-
-    def _report_header(self, *, headless: bool) -> None:
-        if headless:
+    def _report_header(self) -> None:
+        """A message begins where another one ended: say that its header is missing."""
+        if self._headless:
             self._problem("missing_header", self.compiled.header.core)
-            self._between = False
+            self._headless = self._between = False

@@ -36,7 +36,7 @@ Follow = Callable[[str, int, bool], int]
 _word = re.compile(r"[^\s,:\[\](){}\"']+").match
 _key = re.compile(r"[^\s,:\[\](){}\"'<>|]+").match
 _CLOSERS: Final = {"{": "}", "[": "]", "(": ")"}
-_WORD_CAP: Final = 4096
+_WORD_CAP: Final = 1 << 16
 
 
 @lru_cache(maxsize=64)
@@ -57,7 +57,7 @@ class LiteralScanner:
     """Scans one value."""
 
     __slots__ = (
-        "_comma", "_escapes", "_in_key", "_quote", "_quotes", "_stack", "bare", "follow", "foreign",
+        "_comma", "_escapes", "_in_key", "_quote", "_quotes", "_seen", "_stack", "bare", "follow", "foreign",
         "foreign_used", "inner_used", "keys", "out", "python_used", "quote", "quote_close", "state", "stops",
     )  # fmt: skip
 
@@ -87,6 +87,7 @@ class LiteralScanner:
         self._stack: list[str] = []
         self._quote = ""
         self._quotes = 0
+        self._seen = 0
         self._comma = False
         self._escapes = True
         self._in_key = False
@@ -368,7 +369,7 @@ class LiteralScanner:
     def _stop(self, text: str, at: int, end: int, final: bool) -> int:
         """Where the word that would end at `end` ends because of a literal; -1 when more text is needed to say."""
         for stop in self.stops:
-            where = text.find(stop, at, end + len(stop) - 1)
+            where = text.find(stop, max(at, at + self._seen - len(stop)), end + len(stop) - 1)
             if where >= 0:
                 end = where
         if not final:
@@ -381,18 +382,16 @@ class LiteralScanner:
 
     def _bare(self, text: str, at: int, final: bool) -> int:
         """Read a number, a word or a bare key; -1: more text is needed."""
-        found = (_key if self._in_key else _word)(text, at)
-        if found is None:
-            self.state = BROKEN
-            return at
-        end = found.end()
+        found = (_key if self._in_key else _word)(text, at + self._seen)
+        end = at + self._seen if found is None else found.end()
         stop = end if self._stack or not self.stops else self._stop(text, at, end, final)
-        if stop < 0 or (stop == end == len(text) and not final):
-            if end - at > _WORD_CAP:
-                self.state = BROKEN
-                return at
-            return -1
-        if stop == at:
+        if (stop < 0 or (stop == end == len(text) and not final)) and end > at:
+            if end - at <= _WORD_CAP + max(map(len, self.stops), default=0):
+                self._seen = end - at
+                return -1
+            stop = end
+        self._seen = 0
+        if stop == at or stop - at > _WORD_CAP:
             self.state = BROKEN
             return at
         end = stop

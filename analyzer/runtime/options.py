@@ -7,7 +7,17 @@ apart, leaves a problem event, and `STRICT` turns all of them off. *Policies* sa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
+
+from analyzer.errors import UsageError
+
+_CHOICES: Final = {
+    "malformed": ("problem", "content"),
+    "unknown_tools": ("call", "content", "drop"),
+    "calls": ("parse", "text", "drop"),
+    "calls_in_reasoning": ("late", "never"),
+    "reasoning": ("split", "content", "drop"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,21 @@ class Options:
     """The most characters of one call; a longer one is ended as malformed."""
     raw_limit: int = 1 << 16
     """How much of a broken call's text a problem keeps."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no field takes.
+
+        Raises:
+            UsageError: a policy that does not exist, or a number below 0.
+        """
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                known = ", ".join(f"`{choice}`" for choice in choices)
+                raise UsageError(f"`{name}` is `{getattr(self, name)}`", hint=f"It takes {known}.")
+        for name in ("max_calls", "max_call_chars", "raw_limit"):
+            number = getattr(self, name)
+            if number is not None and number < 0:
+                raise UsageError(f"`{name}` is {number}", hint="It counts from 0.")
 
     def with_(self, **changes: object) -> Options:
         """Return a copy with some fields changed."""

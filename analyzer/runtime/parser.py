@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from analyzer.errors import UsageError
 from analyzer.runtime.call import Call
 from analyzer.runtime.coerce import CompiledTools
 from analyzer.runtime.compile import compile_spec
@@ -78,7 +79,11 @@ class Parser(TopState):
             self._plain = self._direct = self._next = None  # these come first
 
     def feed(self, text: str) -> list[Event]:
-        """Take more text of the model; return what it says."""
+        """Take more text of the model; return what it says.
+
+        Raises:
+            UsageError: the turn was finished.
+        """
         plain = self._plain
         if plain is not None and plain(text) is None and text:
             start = self.base
@@ -118,6 +123,11 @@ class Parser(TopState):
                 return [event]
             self._sink.append(event)
             text = rest
+        if self.finish_reason:
+            raise UsageError(
+                "this parser's turn is over",
+                hint="Make a parser for each turn, or `fork` one before it ends.",
+            )
         if self.options.max_call_chars is not None and len(text) > PIECE:
             return [event for piece in _pieces(text) for event in self.feed(piece)]
         self.buf = self.buf + text if self.buf else text

@@ -42,6 +42,7 @@ class State:
         "_enter_at",
         "_failed",
         "_fate",
+        "_headless",
         "_hold",
         "_home",
         "_implicit",
@@ -129,6 +130,8 @@ class State:
     """A lone bracket opened the section, so that a lone one closes it."""
     _bare_section: bool
     _between: bool
+    _headless: bool
+    """A message ended, and the header of the next one, which the format writes, has not come."""
     _lone: bool
     """A marker that no call follows was reported."""
     _draft: list[Event] | None
@@ -183,7 +186,7 @@ class State:
         self._complete = 0
         self._reasoned = self._spoken = self._section = self._implicit = self._bare_section = False
         self._between = True
-        self._lone = False
+        self._lone = self._headless = False
         self._lead_in = self.compiled.lead_ins
         self._weak_section = self._bare_list = False
         self._optional = ()

@@ -161,7 +161,7 @@ class TopState(EnteringState):
                     continue
                 if self._home == REASONING and self.options.calls_in_reasoning == "never":
                     continue
-                if not self.options.missing_header and self._headless():
+                if not self.options.missing_header and self._headless:
                     continue
                 attempts.append((self._attempt(mark), mark))
                 continue
@@ -204,8 +204,8 @@ class TopState(EnteringState):
         """Do what a marker says; False when it means nothing here."""
         cue = mark.cue
         options = self.options
-        headless = cue in {Cue.REASONING_OPEN, Cue.CONTENT_OPEN} and self._headless()
-        if headless and not options.missing_header:
+        begins = cue in {Cue.REASONING_OPEN, Cue.CONTENT_OPEN}
+        if begins and self._headless and not options.missing_header:
             return False
         if cue == Cue.REASONING_OPEN:
             if self._home == REASONING:
@@ -217,7 +217,7 @@ class TopState(EnteringState):
                 self.tail = mark.lit.tail
                 return True
             self._before(where, mark.leads)
-            self._report_header(headless=headless)
+            self._report_header()
             self._reasoning_markup(end)
             self._open_reasoning(mark.number)
             if options.reasoning == "content":
@@ -253,7 +253,7 @@ class TopState(EnteringState):
             self._at_start = True
         elif cue == Cue.CONTENT_OPEN:
             self._before(where, ())
-            self._report_header(headless=headless)
+            self._report_header()
             self.markup(end)
             self._wrapped = mark.number
             self.tail = mark.lit.tail
@@ -295,7 +295,7 @@ class TopState(EnteringState):
         else:
             self._before(where, ())
         self.markup(end)
-        self._between = False
+        self._between = self._headless = False
         self._lead_in = self.compiled.lead_ins
         self._wrapped = -1
         self.tail = mark.lit.tail
@@ -325,5 +325,6 @@ class TopState(EnteringState):
             self._over = self.offset
         else:
             self._between = True
+            self._headless = self.compiled.header_repeats
             self._lead_in = self.compiled.lead_ins
             self.tail = mark.lit.tail

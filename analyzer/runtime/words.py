@@ -12,6 +12,8 @@ except ImportError:  # pragma: no cover - other interpreters
 
 _number = re.compile(r"[+-]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?\Z").match
 _hex = re.compile(r"[+-]?0[xX][0-9a-fA-F_]+\Z").match
+_HEX_CAP: Final = 3000
+"""Longer hexadecimal numbers have more decimal digits than Python writes."""
 WORDS: Final = {
     "true": "true",
     "false": "false",
@@ -43,7 +45,7 @@ def word_to_json(word: str) -> str | None:
         if rest.startswith(".") and not rest[1:2].isdigit():
             rest = ".0" + rest[1:]
         return sign + (whole.lstrip("0") or "0") + rest
-    if _hex(word):
+    if _hex(word) and len(word) <= _HEX_CAP:
         return str(int(word.replace("_", ""), 16))
     return None
 
