@@ -32,6 +32,7 @@ class JsonCall(Call):
         "_pieces",
         "_role",
         "_scanner",
+        "_spare",
         "_state",
         "program",
     )  # fmt: skip
@@ -43,6 +44,7 @@ class JsonCall(Call):
         self._path: tuple[str, ...] = ()
         self._key = ""
         self._scanner: Any = None
+        self._spare: JsonScanner | None = None
         self._role = ""
         self._pieces: list[str] = []
         self._arguments_start = self._arguments_end = -1
@@ -162,9 +164,15 @@ class JsonCall(Call):
             self._state = CLOSE
 
     def _begin(self, parser: State, role: str) -> None:
-        options = parser.options
         self._role = role
-        self._scanner = JsonScanner(lenient=options.control_characters, escapes=options.invalid_escapes)
+        scanner = self._spare
+        if scanner is None:
+            options = parser.options
+            scanner = JsonScanner(lenient=options.control_characters, escapes=options.invalid_escapes)
+        else:
+            scanner.reset()
+            self._spare = None
+        self._scanner = scanner
 
     def _value(self, parser: State, char: str) -> bool:
         """Decide what the value of the present key is; False when the call cannot go on."""
@@ -235,8 +243,9 @@ class JsonCall(Call):
         end = scanner.scan(buf, at, final) if scanner.open else at
         parser.searched += end - at
         role = self._role
-        done = scanner.done
-        broken = scanner.broken
+        closed = not scanner.open
+        broken = closed and scanner.broken
+        done = closed and not broken
         pieces = scanner.out
         if role == "arguments":
             if self._json_text is None:
@@ -302,6 +311,7 @@ class JsonCall(Call):
         scanner = self._scanner
         self._scanner = None
         if isinstance(scanner, JsonScanner):
+            self._spare = scanner
             if scanner.raw_controls:
                 self.flag("control_character")
             if scanner.repaired:

@@ -80,6 +80,12 @@ class JsonScanner:
         self._in_key = False
         self._number = 0
 
+    def reset(self) -> None:
+        """Begin with another value, where the last one was whole."""
+        self.state = VALUE
+        self.out.clear()
+        self.raw_controls = self.repaired = False
+
     def copy(self) -> JsonScanner:
         """Return an independent copy."""
         return clone(self)

@@ -64,9 +64,10 @@ class Parser(TopState):
             self.options = options
             self.tools = None
             self._prime(text, spec)
-            compiled.prompts[text] = self.fork()
+            fork = self.fork()
+            compiled.prompts[text] = (fork, [(name, getattr(fork, name)) for name in _SHARED])
         else:
-            self._take_state(primed)
+            self._take_state(*primed)
         if tools is not None:
             self.tools = tools if isinstance(tools, CompiledTools) else CompiledTools(tools)
         if not known:
@@ -177,7 +178,7 @@ class Parser(TopState):
         """Return an independent copy that goes on from here."""
         self._settle()
         new = Parser.__new__(Parser)
-        new._take_state(self)  # noqa: SLF001 - our own
+        new._take_state(self, [(name, getattr(self, name)) for name in _SHARED])  # noqa: SLF001 - our own
         return new
 
     @property
@@ -196,9 +197,9 @@ class Parser(TopState):
             return self._call.held() + held
         return held
 
-    def _take_state(self, other: Parser) -> None:
-        for name in _SHARED:
-            setattr(self, name, getattr(other, name))
+    def _take_state(self, other: Parser, shared: Sequence[tuple[str, Any]]) -> None:
+        for name, value in shared:
+            setattr(self, name, value)
         for name in _OWN:
             value = getattr(other, name)
             setattr(self, name, value if value is None else value.copy())
@@ -294,7 +295,7 @@ class Parser(TopState):
         return out
 
     def _run(self, *, final: bool) -> None:
-        while self._step(final):
+        while self._step_call(final) if self._mode == CALL else self._step(final):
             pass
 
     def _step(self, final: bool) -> bool:
@@ -363,10 +364,6 @@ class Parser(TopState):
 
     def _arm_call(self, call: Call) -> None:
         scanner: Any = None
-        record = self._record
-        if record is not None and self.base <= record.until:
-            self._keep = record.writer
-            self._keep_to = record.until
         if isinstance(call, JsonCall):
             scanner = call.direct
         elif isinstance(call, SequenceCall):
@@ -374,9 +371,11 @@ class Parser(TopState):
             if isinstance(arguments, ArgumentItems) and arguments.value is not None:
                 value = arguments.value
                 if value.streams:
+                    self._arm_record()
                     self._plain = value.watch.hot
                     self._make = ArgumentsDelta
                 elif value.holds is not None:
+                    self._arm_record()
                     self._plain = value.watch.begins
                     self._make = None
                     self._pieces = value.holds
@@ -384,10 +383,17 @@ class Parser(TopState):
             if arguments is not None:
                 scanner = arguments.scanner
         if scanner is not None and scanner.open:
+            self._arm_record()
             self._direct = scanner
             self._next = scanner.step()
             self._plain = scanner.hot
             self._make = ArgumentsDelta
+
+    def _arm_record(self) -> None:
+        record = self._record
+        if record is not None and self.base <= record.until:
+            self._keep = record.writer
+            self._keep_to = record.until
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -72,6 +72,8 @@ class ReadingState(State):
         if limit is not None and self.base + len(self.buf) > self._mark + limit:
             return self._step_limited(call, self._mark + limit - self.base, final)
         status = call.run(self, final)
+        if status == MORE and not final:
+            return False
         return self._step_after(call, status, final)
 
     def _step_limited(self, call: Call, room: int, final: bool) -> bool:
@@ -87,8 +89,6 @@ class ReadingState(State):
         return self._step_after(call, status, final)
 
     def _step_after(self, call: Call, status: int, final: bool) -> bool:
-        if status == MORE and not final:
-            return False
         if status == OK:
             self._call_done(call)
             return True
