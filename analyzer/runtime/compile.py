@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.runtime.layouts import JsonProgram, Program, SequenceProgram, compile_layout, link_forks
 from analyzer.runtime.literals import MARKER, Lit
@@ -49,6 +49,7 @@ class Compiled:
         "soft",
         "starts",
         "text",
+        "usual_prompts",
     )  # fmt: skip
 
     def __init__(self, spec: Spec, options: Options) -> None:
@@ -82,6 +83,8 @@ class Compiled:
             self._calls(calls, additions, soft)
         self._tables(spec, reasoning, additions, added, options)
         self.prompts: dict[str, Any] = {}
+        self.usual_prompts: dict[str, str] = {}
+        """The prompt without settings, by what it stands behind."""
 
     def _calls(self, calls: Any, additions: Iterable[Any], soft: bool) -> None:
         opener, closer = calls.open, calls.close
@@ -344,18 +347,40 @@ def _with(leads: tuple[str, ...], own: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=len, reverse=True))
 
 
-_cache: dict[int, tuple[weakref.ref[Any], dict[Any, Compiled]]] = {}
+class _Tables:
+    """The tables of one spec, by options."""
+
+    __slots__ = ("_all", "_last", "spec")
+
+    def __init__(self, spec: weakref.ref[Any]) -> None:
+        self.spec = spec
+        self._all: dict[Options, Compiled] = {}
+        self._last: tuple[Options, Compiled] | None = None
+
+    def of(self, spec: Spec, options: Options) -> Compiled:
+        last = self._last
+        if (
+            last is not None and last[0] is options
+        ):  # to hash options costs as much as all the rest of making a parser
+            return last[1]
+        found = self._all.get(options)
+        if found is None:
+            if len(self._all) >= _TABLES:
+                self._all.clear()
+            found = self._all[options] = Compiled(spec, options)
+        self._last = (options, found)
+        return found
+
+
+_TABLES: Final = 64
+"""For so many different options the tables of a spec are kept."""
+_cache: dict[int, _Tables] = {}
 
 
 def compile_spec(spec: Spec, options: Options) -> Compiled:
-    """Return the tables of a spec, made at most once for each spec object and set of rules."""
+    """Return the tables of a spec, made once for each spec object and set of options."""
     key = id(spec)
-    entry = _cache.get(key)
-    if entry is None or entry[0]() is not spec:
-        entry = (weakref.ref(spec, lambda _, key=key: _cache.pop(key, None)), {})  # type: ignore[misc]
-        _cache[key] = entry
-    tables = entry[1]
-    found = tables.get(options)
-    if found is None:
-        found = tables[options] = Compiled(spec, options)
-    return found
+    tables = _cache.get(key)
+    if tables is None or tables.spec() is not spec:
+        tables = _cache[key] = _Tables(weakref.ref(spec, lambda _, key=key: _cache.pop(key, None)))  # type: ignore[misc]
+    return tables.of(spec, options)

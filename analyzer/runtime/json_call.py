@@ -255,7 +255,8 @@ class JsonCall(Call):
             else:
                 text, good = self._inner(pieces, done)
             if self.committed:
-                parser.arguments(text, end)
+                if text or end > at:
+                    parser.arguments(text, end)
             else:
                 if text:
                     self._pieces.append(text)

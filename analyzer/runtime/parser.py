@@ -20,7 +20,7 @@ from analyzer.runtime.items import ArgumentItems
 from analyzer.runtime.json_call import JsonCall
 from analyzer.runtime.mending import check_repair
 from analyzer.runtime.options import DEFAULT, Options
-from analyzer.runtime.prompts import prompt_end, prompt_for
+from analyzer.runtime.prompts import prompt_text
 from analyzer.runtime.record import Record
 from analyzer.runtime.sequence import SequenceCall
 from analyzer.runtime.state import CALL, ENTER, OVER, REASONING, SECTION, SKIP, TEXT, State
@@ -57,7 +57,7 @@ class Parser(TopState):
         compiled = compile_spec(spec, options)
         if options.repair:
             check_repair()
-        text, known = _prompt_text(spec, prompt, settings or {}, after)
+        text, known = prompt_text(spec, compiled, prompt, settings, after)
         primed = compiled.prompts.get(text)
         if primed is None:
             self.compiled = compiled
@@ -398,16 +398,6 @@ class Parser(TopState):
 
 def _pieces(text: str) -> Iterator[str]:
     return (text[at : at + PIECE] for at in range(0, len(text), PIECE))
-
-
-def _prompt_text(spec: Spec, prompt: str | None, settings: dict[str, Any], after: str) -> tuple[str, bool]:
-    """Return (the text of the spec's prompt that the turn begins with, is the given prompt one of them)."""
-    if prompt is None:
-        return prompt_for(spec, settings, after), True
-    found = prompt_end(spec, prompt)
-    if found is not None:
-        return found, True
-    return "", not (spec.turn.prompts or prompt)
 
 
 _OWN: Final = ("_call", "_draft", "_draft_record", "_hold", "_out", "_record")
