@@ -124,7 +124,7 @@ def _content(spec: Spec, losses: Losses) -> dict[str, Any]:
         losses.add(
             "several_texts", "Of several texts in a turn (before and after calls) the last one is kept."
         )
-    if spec.turn.header_repeats and "open" not in field:
+    if "open" not in field and (spec.turn.header_repeats or _begins_with_header(spec)):
         losses.add("headers", "The header of a turn's further messages stays in the content.")
     found = _literals([*closes, *ends])
     gap = spec.calls.close if spec.calls is not None and not spec.calls.close.strip() else ""
@@ -133,6 +133,12 @@ def _content(spec: Spec, losses: Losses) -> dict[str, Any]:
     if found:
         field["close"] = _one(found)
     return {**field, "content": "text"}
+
+
+def _begins_with_header(spec: Spec) -> bool:
+    """Whether text that follows reasoning is a message of its own, with what else begins the turn in front of it."""
+    opens = [segment.open for segment in spec.content if segment.open.strip()]
+    return bool(spec.reasoning) and any(not _openers(spec, [text]) for text in opens)
 
 
 def _openers(spec: Spec, texts: Sequence[str]) -> list[str]:

@@ -74,6 +74,11 @@ def _framed(spec: Spec, segment: CallsSegment, call: Call, losses: Losses, targe
         if own.startswith("(?="):  # a bare object: the next one ends it, not its own beginning
             following = [rf"(?<=\}}){_marker(segment.separator)}{own}"]
             separators = []
+            if segment.parallel and not segment.separator:
+                losses.add(
+                    "adjacent_calls",
+                    "Of calls that follow one another directly only a single one is read: nothing parts them.",
+                )
         closers = [*separators, *following, *[literal(end.strip()) for end in ends if end.strip()]]
         if closers:
             field["close_pattern"] = "|".join(dict.fromkeys(closers))

@@ -104,14 +104,14 @@ SAMPLES: Final = (
     _sample("pair", "calls parallel", _call("get_weather", 1, city="Paris"), _call("ping", 2)),
     _sample(
         "two",
-        "calls content parallel",
+        "calls content beside parallel",
         _call("get_weather", 1, city="Paris"),
         _call("get_weather", 2, city="Rome", days=2),
         text="Let me see.",
     ),
     _sample(
         "all",
-        "calls content reasoning both parallel",
+        "calls content beside reasoning both parallel",
         _call("get_weather", 1, city="Paris"),
         _call("ping", 2),
         _call("get_weather", 3, city="x"),
