@@ -86,6 +86,12 @@ class Rules:
             name = f"{base}{mark}{number}"
         return name
 
+    def reserve(self, wish: str) -> str:
+        """A name for a rule that others refer to before it is made (see `automaton`)."""
+        name = self.name(wish)
+        self._bodies[name] = ""
+        return name
+
     def add(self, wish: str, body: str | Callable[[str], str]) -> str:
         """Add a rule and return its name; a body that refers to itself is given its name."""
         if isinstance(body, str) and body in self._known:
@@ -110,31 +116,38 @@ class Rules:
         self._bodies[name] = body
         return name
 
-    def until(self, stop: str) -> str:
-        """Any text up to and with the first `stop`."""
+    def until(self, stop: str, text: str = r"/(.|\n)*/") -> str:
+        """Any text up to and with the first `stop`; for Lark, what `text` is can be said."""
         if self.notation == "lark":
-            return self.shared(f"until {stop}", lambda: "/(.|\\n)*/")
-        return self._automaton(stop)
-
-    def _automaton(self, stop: str) -> str:
-        """A rule a state: how much of the stop the text just ended with (Knuth, Morris, Pratt)."""
+            return self.shared(f"until {stop}", lambda: text)
         key = f"until {stop}"
-        if key in self._known:
-            return self._known[key]
-        base = self.name(f"until-{stop}"[:24])
-        mark = "-s"
-        names = [base, *(f"{base}{mark}{state}" for state in range(1, len(stop)))]
-        self._known[key] = base
-        characters = "".join(dict.fromkeys(stop))
-        for state, name in enumerate(names):
+        if key not in self._known:
+            self._known[key] = self.name(f"until-{stop}"[:24])
+            self.automaton(self._known[key], {stop: ""}, ends=False)
+        return self._known[key]
+
+    def automaton(self, base: str, stops: Mapping[str, str | None], *, ends: bool) -> None:
+        """Add the rules of any text up to the first of the stops, and what follows that one; for GBNF.
+
+        A rule a state: the longest beginning of a stop that the text just ended with (Aho, Corasick). No stop may begin with
+        another; one that nothing may follow (None) may not stand at all. `ends`: the text may also end without any.
+        """
+        states = list(dict.fromkeys(stop[:size] for stop in stops for size in range(len(stop))))
+        names = {state: base if not state else f"{base}-s{number}" for number, state in enumerate(states)}
+        characters = "".join(dict.fromkeys("".join(stops)))
+        for state, name in names.items():
             branches = []
             for char in characters:
-                following = _step(stop, state, char)
-                ends = following == len(stop)
-                branches.append(self.sequence(self.literal(char), "" if ends else names[following]))
-            branches.append(self.sequence(self.one_of(characters, other=True), names[0]))
-            self._bodies[name] = " | ".join(branches)
-        return base
+                seen = state + char
+                done = next((stop for stop in stops if seen.endswith(stop)), None)
+                if done is not None:
+                    follows = stops[done]
+                    branches += [self.sequence(self.literal(char), follows)] if follows is not None else []
+                else:
+                    following = next(seen[at:] for at in range(len(seen) + 1) if seen[at:] in names)
+                    branches.append(self.sequence(self.literal(char), names[following]))
+            branches.append(self.sequence(self.one_of(characters, other=True), names[""]))
+            self._bodies[name] = " | ".join([*branches, '""'] if ends else branches)
 
     def json(self, schema: Mapping[str, Any], fallback: Callable[[Rules, Mapping[str, Any]], str]) -> str:
         """A JSON value of a schema: built in, or by rules that `fallback` makes."""
@@ -156,11 +169,6 @@ class Rules:
             )
             lines.append(f"{name}{suffix} {define} {body}")
         return "\n".join(lines) + "\n"
-
-
-def _step(stop: str, state: int, char: str) -> int:
-    seen = stop[:state] + char
-    return next(size for size in range(min(len(seen), len(stop)), -1, -1) if seen.endswith(stop[:size]))
 
 
 def joined(rules: Rules, items: Sequence[tuple[str, bool]], separator: str) -> str:

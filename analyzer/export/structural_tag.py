@@ -16,7 +16,7 @@ from typing import Any, Final
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
 from analyzer.export.arguments import Arguments
-from analyzer.export.calls import Concrete, ToolCall, key_order, tool_calls, trigger_of
+from analyzer.export.calls import Concrete, ToolCall, key_order, tool_calls, trigger_of, without_opener
 from analyzer.export.choice import Choice, calls_of, resolve
 from analyzer.export.result import Export, Losses, Options
 from analyzer.export.rules import Rules
@@ -45,9 +45,12 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     if options.legacy:
         return Export(_legacy(segment, calls, choice, triggers, losses), losses.all())
     tags = [_tag(call, options, losses) for call in calls]
-    found = (
-        _forced(segment, tags, choice) if choice.mode == "forced" else _auto(segment, tags, choice, triggers)
-    )
+    forced = choice.mode == "forced"
+    opening = without_opener(spec, segment, calls, forced=forced, losses=losses)
+    if opening is not None:
+        found = _opened(segment, [_tag(call, options, losses) for call in opening], tags, choice)
+    else:
+        found = _forced(segment, tags, choice) if forced else _auto(segment, tags, choice, triggers)
     return Export({"type": "structural_tag", "format": found}, losses.all())
 
 
@@ -61,6 +64,18 @@ def _forced(segment: CallsSegment, tags: list[dict[str, Any]], choice: Choice) -
         section = {**section, "separator": f"{segment.separator}{white}"}
     ahead = {"type": "optional", "content": {"type": "const_string", "value": white}}
     return {"type": "sequence", "elements": [ahead, _stripped(section)]}
+
+
+def _opened(
+    segment: CallsSegment, first: list[dict[str, Any]], tags: list[dict[str, Any]], choice: Choice
+) -> dict[str, Any]:
+    """The first call where the prompt has written its opener, and further ones."""
+    begun: dict[str, Any] = first[0] if len(first) == 1 else {"type": "or", "elements": first}
+    if choice.single:
+        return begun
+    gap = [{"type": "const_string", "value": segment.separator}] if segment.separator else []
+    more = {"type": "sequence", "elements": [*gap, _section(segment, tags, choice)]}
+    return {"type": "sequence", "elements": [begun, {"type": "optional", "content": more}]}
 
 
 def _auto(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from analyzer.engines import load, without_end
-from analyzer.export import Export
+from analyzer.export import Export, Options, export
 from analyzer.spec.model import Spec
 from tests.export.samples import TOOLS, Written
 
@@ -31,9 +31,12 @@ EXCUSES: Final[Mapping[str, frozenset[str]]] = {
 """Which features of a message a loss excuses."""
 
 WRONG_EXCUSES: Final[Mapping[str, frozenset[str]]] = {
-    "unknown_names": frozenset({"unknown tool"}),
+    "unknown_names": frozenset({"unknown tool", "junk"}),
+    "opened_by_prompt": frozenset(
+        {"unknown tool", "wrong type", "missing argument", "unknown argument", "cut off", "junk"}
+    ),
 }
-"""Which wrong calls a loss says are taken."""
+"""Which wrong texts a loss says are taken."""
 
 
 @dataclass(slots=True)
@@ -103,23 +106,68 @@ def grammar(target: str) -> Callable[[Spec, Export, Sequence[Written]], Proof]:
                 excused=excused(done, item),
                 text=f"{item.sample.name}: {text!r}",
             )
-        for text in _broken(spec, done, items):
-            proof.note(held=not matcher.accepts(text), excused=False, text=f"broken: {text!r}")
+        kinds = _kinds(done)
+        for reason, text in _broken(spec, items):
+            known = any(reason in WRONG_EXCUSES.get(kind, ()) for kind in kinds)
+            proof.note(held=not matcher.accepts(text), excused=known, text=f"{reason}: {text!r}")
         return proof
 
     return prove
 
 
-def _broken(spec: Spec, done: Export, items: Sequence[Written]) -> Iterator[str]:
+def _broken(spec: Spec, items: Sequence[Written]) -> Iterator[tuple[str, str]]:
     """Calls that are cut off, and junk behind what a call begins with."""
-    del done
     for item in items:
         if item.sample.name in ("zero", "many"):
             text = without_end(spec, item.text).rstrip()
-            yield text[:-1]
             name = item.message.tool_calls[0].name
-            yield f"{text[: text.index(name)]}{name}"
-            yield f"{text[: text.index(name)]}?!"
+            start = text.index(name)
+            yield "cut off", text[:-1]
+            yield "cut off", text[: start + len(name)]
+            yield "junk", f"{text[:start]}?!"
+
+
+def choices(target: str, spec: Spec, items: Sequence[Written]) -> Proof:
+    """`required` is a call from the first character on, a name is one call of that tool, `--no-parallel` one call a turn."""
+    made = {
+        word: export(target, spec, TOOLS, Options(word, parallel))
+        for word, parallel in (("required", True), ("ping", True), ("auto", False))
+    }
+    loaded = {word: load(target, done.payload) for word, done in made.items()}
+    opened = "opened_by_prompt" in _kinds(made["auto"])  # then a call is forced behind the prompt's opener
+    proof = Proof()
+
+    def expect(word: str, text: str, item: Written, *, accepted: bool) -> None:
+        held = loaded[word].accepts(text) == accepted
+        known = accepted and excused(made[word], item)
+        proof.note(held=held, excused=known, text=f"{word} {item.sample.name}: {text!r}")
+
+    for item in items:
+        part = _calls_part(spec, item)
+        if part is None or (opened and item.message.content):
+            continue
+        names = [call.name for call in item.message.tool_calls]
+        right = not item.sample.wrong
+        expect("required", part, item, accepted=right)
+        expect("ping", part, item, accepted=right and names == ["ping"])
+        if right:
+            expect("required", f"Well. {part}", item, accepted=False)
+            if not opened:
+                expect("auto", without_end(spec, item.text), item, accepted=len(names) == 1)
+    return proof
+
+
+def _calls_part(spec: Spec, item: Written) -> str | None:
+    """The calls of a turn; None where there are none, or text follows them."""
+    text = without_end(spec, item.text)
+    if not item.message.tool_calls:
+        return None
+    triggers = export("gbnf", spec, TOOLS).payload["grammar_triggers"]
+    start = min((text.find(one["value"]) for one in triggers if one["value"] in text), default=0)
+    names = [call.name for call in item.message.tool_calls]
+    start = min(start, text.index(names[0]))
+    content = item.message.content
+    return None if content and text.find(content) > start else text[start:]
 
 
 PROOFS: Final[Mapping[str, Callable[[Spec, Export, Sequence[Written]], Proof]]] = {
