@@ -87,9 +87,7 @@ def _vocabulary() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bytes.gguf"
         _write_model(path)
-        model = library.llama_model_load_from_file(
-            str(path).encode(), library.llama_model_default_params()
-        )
+        model = library.llama_model_load_from_file(str(path).encode(), library.llama_model_default_params())
     if not model:
         raise ValueError("llama.cpp does not load the vocabulary of bytes")
     return library.llama_model_get_vocab(model)
@@ -169,7 +167,8 @@ class LlamaCppMatcher:
             for token in (*(byte + _FIRST_BYTE for byte in text.encode()), _END):
                 one = _Candidate(token, 1.0, 0.0)
                 library.llama_sampler_apply(
-                    sampler, ctypes.byref(_Candidates(ctypes.pointer(one), 1, -1, False))  # noqa: FBT003
+                    sampler,
+                    ctypes.byref(_Candidates(ctypes.pointer(one), 1, -1, False)),  # noqa: FBT003
                 )
                 if one.logit == _IMPOSSIBLE:
                     return False

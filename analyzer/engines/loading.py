@@ -60,14 +60,19 @@ def _schema(payload: Mapping[str, Any], _: Options) -> None:
         jsonschema.Draft202012Validator.check_schema(payload["json_schema"]["schema"])
 
 
+def _used(grammar: str, tokens: Mapping[str, int]) -> dict[str, int]:
+    """The special tokens that a grammar names by their ids."""
+    return {token: number for token, number in tokens.items() if f"<[{number}]>" in grammar}
+
+
 _XGRAMMAR: Final = Engine("xgrammar", ("xgrammar", "torch"), lambda tag, _: XgrammarMatcher.of_tag(tag))
 _LLGUIDANCE: Final = Engine(
-    "llguidance", ("llguidance",), lambda grammar, options: LlguidanceMatcher(grammar, options.tokens)
+    "llguidance",
+    ("llguidance",),
+    lambda grammar, options: LlguidanceMatcher(grammar, _used(grammar, options.tokens)),
 )
 _LEGACY: Final = Engine("llguidance", ("llguidance",), lambda tag, _: LlguidanceMatcher.of_legacy_tag(tag))
-_LLAMA_CPP: Final = Engine(
-    "llama.cpp", ("xllamacpp", "gguf"), lambda fields, _: LlamaCppMatcher(fields)
-)
+_LLAMA_CPP: Final = Engine("llama.cpp", ("xllamacpp", "gguf"), lambda fields, _: LlamaCppMatcher(fields))
 
 ENGINES: Final[Mapping[str, Engine]] = {
     "response-template": Engine(

@@ -16,7 +16,7 @@ def _compiler() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch, about devices that are not there
         import xgrammar  # noqa: PLC0415  (an optional engine)
-    words: list[str | bytes] = ["<eos>", *(bytes([byte]) for byte in range(1, 256))]
+    words = [b"<eos>", *(bytes([byte]) for byte in range(1, 256))]
     info = xgrammar.TokenizerInfo(words, vocab_type=xgrammar.VocabType.RAW, stop_token_ids=[_END])
     return xgrammar.GrammarCompiler(info)
 

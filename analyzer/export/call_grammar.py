@@ -46,7 +46,9 @@ def calls_rule(
         )
     gap = f"{segment.separator}{space}"
     if opening is not None:
-        begun = rules.add("first", rules.either([_call(rules, call, made, spell, bare=bare) for call in opening]))
+        begun = rules.add(
+            "first", rules.either([_call(rules, call, made, spell, bare=bare) for call in opening])
+        )
         more = "" if single else rules.repeat(rules.sequence(spell(gap), one), "*")
         return rules.sequence(begun, more, spell(segment.close))
     return rules.sequence(ahead, _listed(rules, one, spell(gap), single=single), spell(segment.close))

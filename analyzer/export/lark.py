@@ -5,7 +5,6 @@ Markers whose token ids are known (`tokens`) are special tokens there, written b
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -44,7 +43,7 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
         return Export(rules.text(root), losses.all())
     triggers = trigger_of(spec, segment, calls, losses)
     open_ended = segment.open.strip() and not segment.close.strip() and not choice.single
-    guard = os.path.commonprefix([call.begin.lstrip() for call in calls]) if open_ended else ""
+    guard = _shared([call.begin.lstrip() for call in calls]) if open_ended else ""
     units = []
     for trigger in triggers:
         rest = calls_rule(
@@ -60,6 +59,13 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     text = _without(rules, [trigger for trigger in triggers if trigger not in options.tokens], guard)
     turn = rules.repeat(rules.either(units), "?" if choice.single else "*")
     return Export(rules.text(rules.sequence(turn, text)), losses.all())
+
+
+def _shared(texts: Sequence[str]) -> str:
+    """What all of the texts begin with."""
+    first, last = min(texts), max(texts)
+    size = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)
+    return first if size is None else first[:size]
 
 
 def _without(rules: Rules, triggers: Sequence[str], guard: str) -> str:

@@ -72,7 +72,7 @@ def excused(done: Export, item: Written) -> bool:
 
 
 def response_template(spec: Spec, done: Export, items: Sequence[Written]) -> Proof:
-    """transformers' parser must read back each good message."""
+    """Transformers' parser must read back each good message."""
     del spec
     parser, proof = load("response-template", done.payload), Proof()
     for item in items:

@@ -6,9 +6,9 @@ call counts where the runtime reads it as the wrong call that it is.
 
 from __future__ import annotations
 
+from analyzer.analysis import with_stand_ins
 from analyzer.render import Renderer
 from analyzer.spec.model import Spec
-from analyzer.analysis import with_stand_ins
 from analyzer.template import Template
 from analyzer.verify.adapt import Adapter, settings_of
 from analyzer.verify.cases import Call, Case, Reply
@@ -27,9 +27,7 @@ def rendered(spec: Spec, template: Template, renderer: Renderer) -> list[Written
     setting = settings_of(spec)[0]
     adapter = Adapter(spec, template.special_tokens)
     undeclared = declare_less(adapter, stage, setting)
-    adapter.null_content = probe_inputs(
-        spec, stage, undeclared, shows_tools=adapter.shows_tools
-    ).null_content
+    adapter.null_content = probe_inputs(spec, stage, undeclared, shows_tools=adapter.shows_tools).null_content
     traveller = Traveller(spec, 0)
     list(check_shapes(adapter, stage, traveller, setting))
     literal = own_literal(spec)
