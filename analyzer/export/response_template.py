@@ -11,6 +11,7 @@ space, no named groups in closers. Where only transformers has a parser for the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from analyzer.export.result import Export, Losses, Options
 from analyzer.spec.model import Prompt, Spec
 
 TARGET: Final = "response-template"
+_LAST_MARKER: Final = re.compile(r"(?:<[^<>\s]+>|\[[^\[\]\s]+\])$")
 
 
 def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
@@ -55,13 +57,22 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
 
 def _anchor(spec: Spec) -> dict[str, Any]:
     """The texts after which the model's turn begins; without any, all of the prompt but what opens the turn."""
-    found = [spec.turn.header, *(_before_turn(spec, prompt) for prompt in spec.turn.prompts)]
+    found = [spec.turn.header, *(_before_turn(spec, prompt) for prompt in spec.turn.prompts), _result_end(spec)]
     anchors = sorted({text for text in found if text.strip()}, key=lambda text: (-len(text), text))
     if anchors:
         return {"start_anchor": anchors[0] if len(anchors) == 1 else anchors}
     prefills = sorted({prompt.text for prompt in spec.turn.prompts if prompt.text}, key=len, reverse=True)
     ahead = alternatives([literal(text) for text in prefills])
     return {"start_anchor_pattern": f"^[\\s\\S]*?(?={maybe(ahead)}$)"}
+
+
+def _result_end(spec: Spec) -> str:
+    """Where results stand inside the model's turn: the last marker of what closes one, behind which the turn goes on."""
+    if spec.results is None or spec.results.grouping != "in_turn":
+        return ""
+    close = (spec.results.end or spec.results.close).strip()
+    marker = _LAST_MARKER.search(close)
+    return marker.group() if marker else close
 
 
 def _before_turn(spec: Spec, prompt: Prompt) -> str:

@@ -83,6 +83,8 @@ def _auto(
 ) -> dict[str, Any]:
     if segment.open.strip():
         tags = [_section(segment, tags, choice)]
+    elif choice.single and segment.close:  # nothing may follow a single tag, not even what closes all calls
+        tags = [{**tag, "end": [f"{tag['end']}{segment.close}", tag["end"]]} for tag in tags]
     return {
         "type": "triggered_tags",
         "triggers": list(triggers),

@@ -18,6 +18,7 @@ EXCUSES: Final[Mapping[str, frozenset[str]]] = {
     "python_containers": frozenset({"containers"}),
     "python_words": frozenset({"null", "booleans"}),
     "quotes": frozenset({"quotes"}),
+    "bare_keys": frozenset({"dashed"}),
     "escapes": frozenset({"quotes"}),
     "content_opener": frozenset({"content", "calls"}),
     "content_without_opener": frozenset({"content"}),

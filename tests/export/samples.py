@@ -27,6 +27,7 @@ CORPUS = sorted(path for path in (ROOT / "generated" / "corpus").glob("*.yaml") 
 
 PROPERTIES: Final[Mapping[str, Any]] = {
     "city": {"type": "string"},
+    "at-home": {"type": "string"},
     "note": {"type": "string"},
     "days": {"type": "integer"},
     "ratio": {"type": "number"},
@@ -100,6 +101,7 @@ SAMPLES: Final = (
     ),
     _sample("empty", "calls containers", _call("get_weather", 1, city="Paris", list=[], map={})),
     _sample("quotes", "calls quotes", _call("get_weather", 1, city="Rome", note=_QUOTES)),
+    _sample("dashed", "calls dashed", _call("get_weather", 1, **{"city": "Rome", "at-home": "no"})),
     _sample("closer", "calls closer", _call("get_weather", 1, city="Rome", note=f"a {OWN_LITERAL} b")),
     _sample("pair", "calls parallel", _call("get_weather", 1, city="Paris"), _call("ping", 2)),
     _sample(
