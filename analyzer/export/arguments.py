@@ -53,13 +53,16 @@ class Arguments:
         if not isinstance(properties, Mapping) or (not properties and schema.get("additionalProperties")):
             return self._free(item, codecs, separator)
         required: Sequence[str] = schema.get("required") or ()
-        items = []
+        items = {}
         for key, held in properties.items():
             value = held if isinstance(held, Mapping) else {}
-            items.append(
-                (self.rules.add(f"arg {key}", self._item(item, codecs, key, value)), key in required)
-            )
-        return joined(self.rules, items, separator) if items else '""'
+            items[key] = (self.rules.add(f"arg {key}", self._item(item, codecs, key, value)), key in required)
+        if not items:
+            return '""'
+        orders = (list(items), sorted(items))  # templates write arguments as they come, or sorted
+        return self.rules.either(
+            joined(self.rules, [items[key] for key in order], separator) for order in orders
+        )
 
     def _free(self, item: Sequence[ItemPart], codecs: Codecs, separator: str) -> str:
         """Items of any keys: nothing is known of the arguments."""

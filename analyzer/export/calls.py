@@ -160,6 +160,17 @@ def _up_to_name(call: ToolCall, texts: Sequence[str]) -> str:
     return begin if any(trigger in text for text in texts) else trigger
 
 
+def behind_calls(spec: Spec, segment: CallsSegment) -> str:
+    """What the template writes behind the calls of a turn in place of segments that are absent there, such as a line break."""
+    segments = spec.turn.segments
+    later = segments[segments.index(segment) + 1 :]
+    return "".join(
+        one.empty
+        for one in later
+        if not isinstance(one, CallsSegment) and one.when in ("any", "beside_calls")
+    )
+
+
 def without_opener(
     spec: Spec, segment: CallsSegment, calls: Sequence[ToolCall], *, forced: bool, losses: Losses
 ) -> list[ToolCall] | None:
@@ -202,7 +213,9 @@ def after_trigger(
 def key_order(calls: Sequence[ToolCall], losses: Losses) -> None:
     """Note that arguments come in declared order, where there are several."""
     if any(len(_properties(call.schema)) > 1 for call in calls):
-        losses.add("order", "Arguments are accepted in the order of the schema only.")
+        slots = [part for call in calls for part in call.parts if isinstance(part, ArgumentsSlot)]
+        other = ", or sorted by name" if any(slot.item is not None for slot in slots) else " only"
+        losses.add("order", f"Arguments are accepted in the order of the schema{other}.")
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:

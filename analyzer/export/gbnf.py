@@ -15,7 +15,15 @@ from typing import Any, Final
 
 from analyzer.chat import Tool
 from analyzer.export.call_grammar import calls_rule
-from analyzer.export.calls import ToolCall, after_trigger, key_order, tool_calls, trigger_of, without_opener
+from analyzer.export.calls import (
+    ToolCall,
+    after_trigger,
+    behind_calls,
+    key_order,
+    tool_calls,
+    trigger_of,
+    without_opener,
+)
 from analyzer.export.choice import Choice, calls_of, resolve
 from analyzer.export.result import Export, Losses, Options
 from analyzer.export.rules import Rules
@@ -49,7 +57,10 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
         fields["preserved_tokens"] = list(dict.fromkeys([*spec.grammar.preserved_tokens, *triggers]))
         return Export(fields, losses.all())
     root = calls_rule(rules, segment, calls, losses, TARGET, single=choice.single, opening=opening)
-    fields["grammar"] = rules.text(root)
+    tail = behind_calls(spec, segment)
+    fields["grammar"] = rules.text(
+        rules.sequence(root, rules.repeat(rules.literal(tail), "?") if tail else "")
+    )
     if spec.grammar.preserved_tokens:
         fields["preserved_tokens"] = list(spec.grammar.preserved_tokens)
     return Export(fields, losses.all())

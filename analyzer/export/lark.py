@@ -11,7 +11,14 @@ from typing import Final
 
 from analyzer.chat import Tool
 from analyzer.export.call_grammar import calls_rule
-from analyzer.export.calls import after_trigger, key_order, tool_calls, trigger_of, without_opener
+from analyzer.export.calls import (
+    after_trigger,
+    behind_calls,
+    key_order,
+    tool_calls,
+    trigger_of,
+    without_opener,
+)
 from analyzer.export.choice import Choice, calls_of, resolve
 from analyzer.export.result import Export, Losses, Options
 from analyzer.export.rules import Rules
@@ -40,7 +47,9 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
         root = calls_rule(
             rules, segment, calls, losses, TARGET, single=choice.single, literal=spell, opening=opening
         )
-        return Export(rules.text(root), losses.all())
+        tail = behind_calls(spec, segment)
+        last = rules.repeat(rules.literal(tail), "?") if tail else ""
+        return Export(rules.text(rules.sequence(root, last)), losses.all())
     triggers = trigger_of(spec, segment, calls, losses)
     open_ended = segment.open.strip() and not segment.close.strip() and not choice.single
     guard = _shared([call.begin.lstrip() for call in calls]) if open_ended else ""

@@ -16,7 +16,15 @@ from typing import Any, Final
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
 from analyzer.export.arguments import Arguments
-from analyzer.export.calls import Concrete, ToolCall, key_order, tool_calls, trigger_of, without_opener
+from analyzer.export.calls import (
+    Concrete,
+    ToolCall,
+    behind_calls,
+    key_order,
+    tool_calls,
+    trigger_of,
+    without_opener,
+)
 from analyzer.export.choice import Choice, calls_of, resolve
 from analyzer.export.result import Export, Losses, Options
 from analyzer.export.rules import Rules
@@ -50,7 +58,11 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     if opening is not None:
         found = _opened(segment, [_tag(call, options, losses) for call in opening], tags, choice)
     else:
-        found = _forced(segment, tags, choice) if forced else _auto(segment, tags, choice, triggers)
+        found = _forced(segment, tags, choice) if forced else _auto(spec, segment, tags, choice, triggers)
+    tail = behind_calls(spec, segment)
+    if forced and tail:
+        last = {"type": "optional", "content": {"type": "const_string", "value": tail}}
+        found = {"type": "sequence", "elements": [found, last]}
     return Export({"type": "structural_tag", "format": found}, losses.all())
 
 
@@ -79,12 +91,18 @@ def _opened(
 
 
 def _auto(
-    segment: CallsSegment, tags: list[dict[str, Any]], choice: Choice, triggers: Sequence[str]
+    spec: Spec,
+    segment: CallsSegment,
+    tags: list[dict[str, Any]],
+    choice: Choice,
+    triggers: Sequence[str],
 ) -> dict[str, Any]:
     if segment.open.strip():
         tags = [_section(segment, tags, choice)]
-    elif choice.single and segment.close:  # nothing may follow a single tag, not even what closes all calls
-        tags = [{**tag, "end": [f"{tag['end']}{segment.close}", tag["end"]]} for tag in tags]
+    tail = behind_calls(spec, segment)
+    if choice.single:  # nothing may follow a single tag, not even what stands behind all calls
+        close = "" if segment.open.strip() else segment.close
+        tags = [{**tag, "end": _ends(tag["end"], close, tail)} for tag in tags]
     return {
         "type": "triggered_tags",
         "triggers": list(triggers),
@@ -92,6 +110,12 @@ def _auto(
         "at_least_one": False,
         "stop_after_first": choice.single,
     }
+
+
+def _ends(end: str, close: str, tail: str) -> str | list[str]:
+    """What ends a tag behind which nothing may stand, the fullest spelling first."""
+    found = list(dict.fromkeys([f"{end}{close}{tail}", f"{end}{close}", end]))
+    return found[0] if len(found) == 1 else found
 
 
 def _stripped(tag: dict[str, Any]) -> dict[str, Any]:

@@ -95,9 +95,7 @@ def conversations(spec: Spec, template: Template, renderer: Renderer) -> Iterato
             traveller.travel(trip)
             if trip.held and trip.cut is not None:
                 truth = trip.adapted.truth
-                yield Conversation(
-                    trip.label, trip.cut.before, trip.cut.text, trip.adapted.tools, truth
-                )
+                yield Conversation(trip.label, trip.cut.before, trip.cut.text, trip.adapted.tools, truth)
 
 
 def compared(template: Template, hand_written: Mapping[str, Any], renderer: Renderer) -> Row:
