@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from analyzer.agent.definitions import schema_of
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
 from analyzer.export.result import Losses
+from analyzer.export.schemas import arguments_schema
 from analyzer.spec.model import CallsSegment, JsonLayout, Layout, Spec
 from analyzer.spec.parts import ArgumentsSlot, IdSlot, IndexSlot, JsonCodec, JsonTextCodec, NameSlot, Part
 
@@ -26,6 +26,8 @@ class ToolCall:
     """The tool."""
     parts: tuple[Concrete, ...]
     """Literals, the name among them, and slots; a literal stands first and last, empty if need be."""
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    """The schema of its arguments; what it does not declare is no argument."""
 
     @property
     def begin(self) -> str:
@@ -44,21 +46,14 @@ class ToolCall:
         """What stands between."""
         return self.parts[1:-1]
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The schema of its arguments; what it does not declare is no argument."""
-        schema = schema_of(self.tool)
-        return {**schema, "additionalProperties": False} if _closed(schema) else schema
-
-
-def _closed(schema: Mapping[str, Any]) -> bool:
-    return "properties" in schema and "additionalProperties" not in schema
-
 
 def tool_calls(spec: Spec, segment: CallsSegment, tools: Sequence[Tool], target: str) -> list[ToolCall]:
     """Return the calls of the tools in the spec's first layout."""
     layout = segment.layouts[0]
-    return [ToolCall(tool, _merged(_parts(spec, layout, tool.name, target))) for tool in tools]
+    return [
+        ToolCall(tool, _merged(_parts(spec, layout, tool.name, target)), arguments_schema(tool, target))
+        for tool in tools
+    ]
 
 
 def _parts(spec: Spec, layout: Layout, name: str, target: str) -> list[Concrete]:
@@ -216,6 +211,13 @@ def key_order(calls: Sequence[ToolCall], losses: Losses) -> None:
         slots = [part for call in calls for part in call.parts if isinstance(part, ArgumentsSlot)]
         other = ", or sorted by name" if any(slot.item is not None for slot in slots) else " only"
         losses.add("order", f"Arguments are accepted in the order of the schema{other}.")
+
+
+def unchecked_keywords(keywords: Iterable[str], losses: Losses) -> None:
+    """Note the keywords of the tools' schemas that a grammar does not hold values against."""
+    listed = ", ".join(f"`{word}`" for word in sorted(keywords))
+    if listed:
+        losses.add("unchecked_keywords", f"Values are not held against {listed} of their schemas.")
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:

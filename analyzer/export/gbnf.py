@@ -22,6 +22,7 @@ from analyzer.export.calls import (
     key_order,
     tool_calls,
     trigger_of,
+    unchecked_keywords,
     without_opener,
 )
 from analyzer.export.choice import Choice, calls_of, resolve
@@ -52,11 +53,13 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     if lazy:
         triggers = trigger_of(spec, segment, calls, losses)
         fields["grammar"] = _lazy(rules, segment, calls, triggers, choice, losses)
+        unchecked_keywords(rules.unchecked, losses)
         fields["grammar_lazy"] = True
         fields["grammar_triggers"] = [{"type": WORD, "value": trigger} for trigger in triggers]
         fields["preserved_tokens"] = list(dict.fromkeys([*spec.grammar.preserved_tokens, *triggers]))
         return Export(fields, losses.all())
     root = calls_rule(rules, segment, calls, losses, TARGET, single=choice.single, opening=opening)
+    unchecked_keywords(rules.unchecked, losses)
     tail = behind_calls(spec, segment)
     fields["grammar"] = rules.text(
         rules.sequence(root, rules.repeat(rules.literal(tail), "?") if tail else "")

@@ -17,6 +17,7 @@ from analyzer.export.calls import (
     key_order,
     tool_calls,
     trigger_of,
+    unchecked_keywords,
     without_opener,
 )
 from analyzer.export.choice import Choice, calls_of, resolve
@@ -47,6 +48,7 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
         root = calls_rule(
             rules, segment, calls, losses, TARGET, single=choice.single, literal=spell, opening=opening
         )
+        unchecked_keywords(rules.unchecked, losses)
         tail = behind_calls(spec, segment)
         last = rules.repeat(rules.literal(tail), "?") if tail else ""
         return Export(rules.text(rules.sequence(root, last)), losses.all())
@@ -65,6 +67,7 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
             literal=spell,
         )
         units.append(rules.sequence(*_unit(rules, trigger, options.tokens, guard), rest))
+    unchecked_keywords(rules.unchecked, losses)
     text = _without(rules, [trigger for trigger in triggers if trigger not in options.tokens], guard)
     turn = rules.repeat(rules.either(units), "?" if choice.single else "*")
     return Export(rules.text(rules.sequence(turn, text)), losses.all())

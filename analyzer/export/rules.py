@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
+from analyzer.export.schemas import alone, without_words
+
 Notation: TypeAlias = Literal["gbnf", "lark"]
 
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
@@ -25,6 +27,33 @@ _IN_CLASS: Final = {
     "[": "\\[",
 }
 
+_NOT_OF_LLGUIDANCE: Final = frozenset(
+    (
+        *("not", "if", "then", "else", "contains", "minContains", "maxContains", "uniqueItems"),
+        *("dependentSchemas", "dependentRequired", "propertyNames", "$dynamicRef"),
+        *("unevaluatedProperties", "unevaluatedItems"),
+    )
+)
+"""Keywords that llguidance (1.9) refuses a schema for."""
+_FORMATS: Final = frozenset(
+    ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri")
+)
+"""The formats that it knows; it refuses others."""
+
+
+def _known_formats(value: Any, dropped: set[str]) -> Any:
+    """A schema without the formats that llguidance does not know."""
+    if isinstance(value, list):
+        return [_known_formats(one, dropped) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    unknown = isinstance(value.get("format"), str) and value["format"] not in _FORMATS
+    if unknown:
+        dropped.add("format")
+    return {
+        key: _known_formats(held, dropped) for key, held in value.items() if not (unknown and key == "format")
+    }
+
 
 class Rules:
     """The rules of one grammar, in the order in which they were added."""
@@ -33,6 +62,8 @@ class Rules:
         self.notation: Notation = notation
         self._bodies: dict[str, str] = {}
         self._known: dict[str, str] = {}
+        self.unchecked: set[str] = set()
+        """Keywords of schemas that the rules do not hold a value against."""
 
     # -------------------------------------------------------------------------------------------------------- expressions
 
@@ -103,10 +134,10 @@ class Rules:
             self._known[body] = name
         return name
 
-    def shared(self, key: str, body: Callable[[], str]) -> str:
-        """The rule known by a key, made when it is first asked for."""
+    def shared(self, key: str, body: Callable[[], str], wish: str = "") -> str:
+        """The rule known by a key, made when it is first asked for; `wish` is what its name is to be like."""
         if key not in self._known:
-            name = self._known[key] = self.name(key)
+            name = self._known[key] = self.name(wish or key)
             self._bodies[name] = ""
             self._bodies[name] = body()
         return self._known[key]
@@ -149,11 +180,20 @@ class Rules:
             branches.append(self.sequence(self.one_of(characters, other=True), names[""]))
             self._bodies[name] = " | ".join([*branches, '""'] if ends else branches)
 
-    def json(self, schema: Mapping[str, Any], fallback: Callable[[Rules, Mapping[str, Any]], str]) -> str:
-        """A JSON value of a schema: built in, or by rules that `fallback` makes."""
+    def json(
+        self,
+        schema: Mapping[str, Any],
+        fallback: Callable[[Rules, Mapping[str, Any], Mapping[str, Any]], str],
+        root: Mapping[str, Any] | None = None,
+    ) -> str:
+        """A JSON value of a schema that may be part of the schema `root`: built in, or by rules that `fallback` makes."""
         if self.notation == "lark":
-            return self.add("json", f"%json {json.dumps(schema, ensure_ascii=False)}")
-        return fallback(self, schema)
+            whole = dict(schema) if root is None or root is schema else alone(schema, root)
+            read = without_words(whole, _NOT_OF_LLGUIDANCE, self.unchecked)
+            return self.add(
+                "json", f"%json {json.dumps(_known_formats(read, self.unchecked), ensure_ascii=False)}"
+            )
+        return fallback(self, schema, schema if root is None else root)
 
     def text(self, root: str) -> str:
         """The whole grammar; `root` is the expression that it begins with."""

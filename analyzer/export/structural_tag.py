@@ -23,6 +23,7 @@ from analyzer.export.calls import (
     key_order,
     tool_calls,
     trigger_of,
+    unchecked_keywords,
     without_opener,
 )
 from analyzer.export.choice import Choice, calls_of, resolve
@@ -52,11 +53,13 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     triggers = trigger_of(spec, segment, calls, losses)
     if options.legacy:
         return Export(_legacy(segment, calls, choice, triggers, losses), losses.all())
-    tags = [_tag(call, options, losses) for call in calls]
+    unchecked: set[str] = set()
+    tags = [_tag(call, options, losses, unchecked) for call in calls]
+    unchecked_keywords(unchecked, losses)
     forced = choice.mode == "forced"
     opening = without_opener(spec, segment, calls, forced=forced, losses=losses)
     if opening is not None:
-        found = _opened(segment, [_tag(call, options, losses) for call in opening], tags, choice)
+        found = _opened(segment, [_tag(call, options, losses, unchecked) for call in opening], tags, choice)
     else:
         found = _forced(segment, tags, choice) if forced else _auto(spec, segment, tags, choice, triggers)
     tail = behind_calls(spec, segment)
@@ -153,13 +156,17 @@ def _section(segment: CallsSegment, tags: list[dict[str, Any]], choice: Choice) 
 # -------------------------------------------------------------------------------------------------------------------- tags
 
 
-def _tag(call: ToolCall, options: Options, losses: Losses) -> dict[str, Any]:
-    elements = [_element(call, number, options, losses) for number in range(1, len(call.parts) - 1)]
+def _tag(call: ToolCall, options: Options, losses: Losses, unchecked: set[str]) -> dict[str, Any]:
+    elements = [
+        _element(call, number, options, losses, unchecked) for number in range(1, len(call.parts) - 1)
+    ]
     content = elements[0] if len(elements) == 1 else {"type": "sequence", "elements": elements}
     return {"type": "tag", "begin": call.begin, "content": content, "end": call.end}
 
 
-def _element(call: ToolCall, number: int, options: Options, losses: Losses) -> dict[str, Any]:
+def _element(
+    call: ToolCall, number: int, options: Options, losses: Losses, unchecked: set[str]
+) -> dict[str, Any]:
     part: Concrete = call.parts[number]
     before, after = call.parts[number - 1], call.parts[number + 1]
     if isinstance(part, str):
@@ -176,17 +183,20 @@ def _element(call: ToolCall, number: int, options: Options, losses: Losses) -> d
             found["excludes"] = [closer]
             losses.add("excluded", f"A text that holds {closer!r} is not accepted, as asked for.")
         return found
-    return {"type": "grammar", "grammar": _grammar(part, call, before, losses)}
+    return {"type": "grammar", "grammar": _grammar(part, call, before, losses, unchecked)}
 
 
 def _class(char: str) -> str:
     return f"\\{char}" if char in "\\]^-[" else char
 
 
-def _grammar(slot: ArgumentsSlot, call: ToolCall, before: Concrete, losses: Losses) -> str:
+def _grammar(
+    slot: ArgumentsSlot, call: ToolCall, before: Concrete, losses: Losses, unchecked: set[str]
+) -> str:
     rules = Rules()
     inside = isinstance(before, str) and before.endswith('"')
     made = Arguments(rules, losses, TARGET).expression(slot, call.schema, inside=inside)
+    unchecked.update(rules.unchecked)
     return rules.text(made)
 
 
