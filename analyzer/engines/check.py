@@ -53,7 +53,7 @@ def check(target: str, spec: Spec, tools: Sequence[Tool], options: Options, done
             raise ExportError(
                 f"{engine.label} does not accept a call of {name!r} as the format writes it",
                 target=target,
-                hint="Simplify the schema of that tool, or export without the check.",
+                hint="Rename that tool or simplify its schema, or export without the check.",
             )
     calls = f", and accepts a call of {_count(tried)}" if tried else ""
     return Checked("held", f"checked: {engine.label} loads it{calls}")
@@ -96,19 +96,25 @@ def _comes_through(
         return True
     if isinstance(loaded, TransformersParser):
         return _is_read(spec, tools, loaded, message)
-    if target == "gbnf" or options.tool_choice != "auto":
-        return bool(loaded.accepts(calls_text(spec, message).lstrip()))
-    text = without_end(spec, write_turn(spec, message).removeprefix(spec.turn.header))
-    return bool(loaded.accepts(text))
+    calls, turn = calls_text(spec, message).lstrip(), without_end(spec, _behind_prompt(spec, message)[1])
+    if options.tool_choice != "auto" and calls not in turn:  # the prompt has written what opens the call
+        return bool(loaded.accepts(turn))
+    return bool(loaded.accepts(calls if target == "gbnf" or options.tool_choice != "auto" else turn))
+
+
+def _behind_prompt(spec: Spec, message: Message) -> tuple[str, str]:
+    """The longest generation prompt that the turn begins with, or its header, and the turn behind it."""
+    text = write_turn(spec, message)
+    prompts = [found.text for found in spec.turn.prompts if text.startswith(found.text)]
+    prompt = max([spec.turn.header, *prompts], key=len)
+    return prompt, text.removeprefix(prompt)
 
 
 def _is_read(spec: Spec, tools: Sequence[Tool], parser: TransformersParser, message: Message) -> bool:
     """Whether the reader finds the call; its text values are judged by the tests, where losses are known."""
-    text = write_turn(spec, message)
-    prompt = next((found.text for found in spec.turn.prompts if text.startswith(found.text)), "")
-    prompt = max(prompt, spec.turn.header, key=len)
+    prompt, text = _behind_prompt(spec, message)
     try:
-        found = parser.parse(text[len(prompt) :], prompt=prompt, tools=tools)
+        found = parser.parse(text, prompt=prompt, tools=tools)
     except ValueError:
         return False
     return len(found.tool_calls) == 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import re
 import tempfile
+import weakref
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.util import find_spec
@@ -70,6 +71,7 @@ def _library() -> Any:
         ),
         "llama_sampler_apply": (None, (pointer, ctypes.POINTER(_Candidates))),
         "llama_sampler_accept": (None, (pointer, ctypes.c_int32)),
+        "llama_sampler_clone": (pointer, (pointer,)),
         "llama_sampler_free": (None, (pointer,)),
     }
     for name, (result, arguments) in types.items():
@@ -142,7 +144,8 @@ class LlamaCppMatcher:
             for one in fields.get("grammar_triggers", ())
         ]
         if self._grammar is not None:
-            _library().llama_sampler_free(self._sampler())
+            self._begun = self._sampler()
+            weakref.finalize(self, _library().llama_sampler_free, self._begun)
 
     def _sampler(self) -> Any:
         library, vocabulary = _library(), _vocabulary()
@@ -162,7 +165,8 @@ class LlamaCppMatcher:
         """Whether the text is a whole output."""
         if self._grammar is None:
             return True
-        library, sampler = _library(), self._sampler()
+        library = _library()
+        sampler = library.llama_sampler_clone(self._begun)
         try:
             for token in (*(byte + _FIRST_BYTE for byte in text.encode()), _END):
                 one = _Candidate(token, 1.0, 0.0)

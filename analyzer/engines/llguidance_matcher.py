@@ -59,11 +59,9 @@ class LlguidanceMatcher:
         import llguidance  # noqa: PLC0415
 
         self._words, self._llg = _tokenizer(tuple(sorted((special or {}).items())))
-        self._grammar = grammar
-        self._new = llguidance.LLMatcher
-        matcher = self._new(self._llg, grammar)
-        if matcher.is_error():
-            raise ValueError(matcher.get_error())
+        self._begun = llguidance.LLMatcher(self._llg, grammar)
+        if self._begun.is_error():
+            raise ValueError(self._begun.get_error())
 
     @classmethod
     def of_legacy_tag(cls, payload: Mapping[str, Any]) -> LlguidanceMatcher:
@@ -83,6 +81,6 @@ class LlguidanceMatcher:
 
     def accepts(self, text: str) -> bool:
         """Whether the text is a whole output."""
-        matcher = self._new(self._llg, self._grammar)
+        matcher = self._begun.deep_copy()
         tokens = self._words(text)
         return bool(matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting())

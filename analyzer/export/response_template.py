@@ -57,11 +57,9 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
 
 def _anchor(spec: Spec) -> dict[str, Any]:
     """The texts after which the model's turn begins; without any, all of the prompt but what opens the turn."""
-    found = [
-        spec.turn.header,
-        *(_before_turn(spec, prompt) for prompt in spec.turn.prompts),
-        _result_end(spec),
-    ]
+    found = [spec.turn.header, *(_before_turn(spec, prompt) for prompt in spec.turn.prompts)]
+    if any(text.strip() for text in found):
+        found.append(_result_end(spec))
     anchors = sorted({text for text in found if text.strip()}, key=lambda text: (-len(text), text))
     if anchors:
         return {"start_anchor": anchors[0] if len(anchors) == 1 else anchors}
