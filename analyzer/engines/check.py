@@ -93,7 +93,8 @@ def _comes_through(
     target: str, spec: Spec, tools: Sequence[Tool], options: Options, loaded: Any, message: Message
 ) -> bool:
     if target == "json-schema":
-        return True
+        call = message.tool_calls[0]
+        return bool(loaded.is_valid({"tool": call.name, "arguments": call.decoded()}))
     if isinstance(loaded, TransformersParser):
         return _is_read(spec, tools, loaded, message)
     calls, turn = calls_text(spec, message).lstrip(), without_end(spec, _behind_prompt(spec, message)[1])

@@ -31,7 +31,7 @@ class Engine:
     packages: tuple[str, ...]
     """The distributions that have to be installed."""
     load: Callable[[Any, Options], Any]
-    """Load a payload: a `Matcher`, or the parser of a response template."""
+    """Load a payload: a `Matcher`, the parser of a response template, or the validator of a schema."""
 
     @property
     def missing(self) -> str | None:
@@ -53,11 +53,13 @@ def installed(package: str) -> str | None:
         return None
 
 
-def _schema(payload: Mapping[str, Any], _: Options) -> None:
+def _schema(payload: Mapping[str, Any], _: Options) -> Any:
+    """A validator of replies; what is no schema constrains nothing and gets one that allows all."""
     import jsonschema  # noqa: PLC0415  (a second of import time)
 
-    if "json_schema" in payload:
-        jsonschema.Draft202012Validator.check_schema(payload["json_schema"]["schema"])
+    schema = payload["json_schema"]["schema"] if "json_schema" in payload else True
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
 
 
 def _used(grammar: str, tokens: Mapping[str, int]) -> dict[str, int]:
