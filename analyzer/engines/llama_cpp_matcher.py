@@ -88,14 +88,14 @@ def _vocabulary() -> Any:
     library = _library()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bytes.gguf"
-        _write_model(path)
+        write_byte_model(path)
         model = library.llama_model_load_from_file(str(path).encode(), library.llama_model_default_params())
     if not model:
         raise ValueError("llama.cpp does not load the vocabulary of bytes")
     return library.llama_model_get_vocab(model)
 
 
-def _write_model(path: Path) -> None:
+def write_byte_model(path: Path) -> None:
     """A model of one layer whose tokens are the bytes."""
     import gguf  # noqa: PLC0415  (an optional package)
     import numpy as np  # noqa: PLC0415

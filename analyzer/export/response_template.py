@@ -72,7 +72,8 @@ def _result_end(spec: Spec) -> str:
     """Where results stand inside the model's turn: the last marker of what closes one, behind which the turn goes on."""
     if spec.results is None or spec.results.grouping != "in_turn":
         return ""
-    close = (spec.results.end or spec.results.close).strip()
+    last = spec.results.parts[-1] if spec.results.parts else spec.results.close
+    close = (spec.results.end or (last if isinstance(last, str) else "")).strip()
     marker = _LAST_MARKER.search(close)
     return marker.group() if marker else close
 

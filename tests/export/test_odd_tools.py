@@ -33,7 +33,7 @@ def test_an_odd_schema_is_exported_or_refused_with_its_place(case: str, spec: st
     """And a call of the tool is accepted where the engine is here."""
     schema, error = CASES[case]["schema"], CASES[case].get("error")
     for target in GRAMMARS:
-        for word in ("auto", "required", "t"):
+        for word in ("auto", "t"):
             options, tools = Options(word), [Tool("t", "", schema)]
             if error is not None:
                 with pytest.raises(ExportError, match=error):
@@ -60,7 +60,7 @@ def test_names_that_begin_alike(spec: str, target: str, options: Options) -> Non
 
     done = export(target, spec_of(spec), tools, options)
 
-    assert "not accept" not in check(target, spec_of(spec), tools, options, done).text
+    assert check(target, spec_of(spec), tools, options, done).state in {"held", "missing"}
 
 
 def test_two_hundred_tools() -> None:
