@@ -39,6 +39,8 @@ class Checked:
 def check(target: str, spec: Spec, tools: Sequence[Tool], options: Options, done: Export) -> Checked:
     """Hold an export against its engine; `ExportError` when the engine does not load it or refuses a call that it should take."""
     engine = engine_of(target, options)
+    if engine is None:
+        return Checked("missing", "not checked: only the server itself loads this")
     if engine.missing is not None:
         return Checked(
             "missing",

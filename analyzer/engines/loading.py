@@ -88,15 +88,17 @@ ENGINES: Final[Mapping[str, Engine]] = {
 """The engine of each target."""
 
 
-def engine_of(target: str, options: Options) -> Engine:
-    """The engine that reads a target in the form asked for."""
-    return _LEGACY if target == "structural-tag" and options.legacy else ENGINES[target]
+def engine_of(target: str, options: Options) -> Engine | None:
+    """The engine that reads a target in the form asked for; None for what only a whole server reads."""
+    return _LEGACY if target == "structural-tag" and options.legacy else ENGINES.get(target)
 
 
 def load(target: str, payload: Any, options: Options | None = None) -> Any:
     """Load a payload with its engine; `ExportError` with the engine's own words when it does not take it."""
     asked = options if options is not None else Options()
     engine = engine_of(target, asked)
+    if engine is None:
+        raise ExportError("only the server itself loads this", target=target)
     try:
         return engine.load(payload, asked)
     except ImportError:

@@ -17,7 +17,7 @@ from tests.export.samples import ROOT, TOOLS
 SPEC = load_spec(ROOT / "generated" / "own" / "json_tag_per_call.yaml")
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", ENGINES)
 def test_a_missing_engine_is_named(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The export stands all the same."""
     absent = {name: replace(engine, packages=("no-such-package",)) for name, engine in ENGINES.items()}
@@ -30,8 +30,16 @@ def test_a_missing_engine_is_named(target: str, monkeypatch: pytest.MonkeyPatch)
     assert ENGINES[target].name in found.text
 
 
+def test_what_only_a_server_loads_is_said_to_be_unchecked() -> None:
+    """A plug-in is code; no engine reads it alone."""
+    for target in set(TARGETS) - set(ENGINES):
+        found = check(target, SPEC, TOOLS, Options(), export(target, SPEC, TOOLS))
+
+        assert "only the server itself" in found.text
+
+
 @pytest.mark.engine
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", ENGINES)
 @pytest.mark.parametrize("word", ["auto", "none", "required", "ping"])
 def test_an_engine_that_is_here_says_what_it_took(target: str, word: str) -> None:
     """With its version."""

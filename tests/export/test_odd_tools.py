@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from analyzer.chat import Tool
-from analyzer.engines import check
+from analyzer.engines import ENGINES, check
 from analyzer.errors import ExportError
-from analyzer.export import TARGETS, Options, export
+from analyzer.export import Options, export
 from analyzer.spec.document import load_spec
 from tests.export.samples import ROOT
 
@@ -50,7 +50,7 @@ NAMES = ("get", "get_weather", "get_weather_now", "get.weather", "get-weather", 
 
 
 @pytest.mark.parametrize("options", [Options(), Options("required"), Options("get"), Options(parallel=False)])
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", ENGINES)
 @pytest.mark.parametrize("spec", SPECS[:2])
 def test_names_that_begin_alike(spec: str, target: str, options: Options) -> None:
     """Each tool is called by its own name, whichever other names begin with it."""

@@ -24,7 +24,8 @@ def spec_of(name: str) -> Any:
 
 def accepts(payload: Any, text: str, options: Options | None = None) -> bool:
     """Whether the engine accepts a text, or the test is skipped."""
-    missing = engine_of(TARGET, options or Options()).missing
+    engine = engine_of(TARGET, options or Options())
+    missing = engine.missing if engine is not None else None
     if missing is not None:
         pytest.skip(f"{missing} is not installed: the structural tag is not checked")
     return bool(load(TARGET, payload, options).accepts(text))
