@@ -33,7 +33,7 @@ def test_a_missing_engine_is_named(target: str, monkeypatch: pytest.MonkeyPatch)
 def test_what_only_a_server_loads_is_said_to_be_unchecked() -> None:
     """A plug-in is code; no engine reads it alone."""
     for target in set(TARGETS) - set(ENGINES):
-        found = check(target, SPEC, TOOLS, Options(), export(target, SPEC, TOOLS))
+        found = check(target, SPEC, (), Options(), export(target, SPEC))
 
         assert "only the server itself" in found.text
 
