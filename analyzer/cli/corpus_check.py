@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from analyzer.cli.output import print_json, to_json, write_file
+from analyzer.cli.output import print_json, to_json
 from analyzer.errors import UsageError
+from analyzer.files import write_file
 
 if TYPE_CHECKING:
     from analyzer.corpus.baseline import Baseline

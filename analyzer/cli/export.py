@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.cli.inputs import read_json, read_tools
-from analyzer.cli.output import to_json, visible, write_file
+from analyzer.cli.output import to_json, visible
+from analyzer.files import write_file
 
 if TYPE_CHECKING:
+    from analyzer.engines import Checked
     from analyzer.export import Export
 
 
@@ -30,8 +32,19 @@ if TYPE_CHECKING:
 @click.option("--exclude-closers", is_flag=True, help="JSON strings may not hold the call's closer.")
 @click.option("--strict", is_flag=True, help="Something that the target cannot say is an error.")
 @click.option(
-    "--into", metavar="FILE", help="A tokenizer_config.json that a response template is put into (see -o)."
+    "--check/--no-check",
+    "checking",
+    default=True,
+    show_default=True,
+    help="Load the export with the engine that reads it, where that is installed, and try a call of each tool.",
 )
+@click.option(
+    "--into",
+    metavar="FILE",
+    help="A tokenizer_config.json whose copy (-o) gets the response template; see --in-place.",
+)
+@click.option("--in-place", is_flag=True, help="Write the file of --into itself.")
+@click.option("--json", "as_json", is_flag=True, help="One object: target, payload, losses, checked.")
 @click.option("-o", "--output", metavar="FILE", help="Where to write; standard output without it.")
 def command(
     spec: str,
@@ -43,10 +56,15 @@ def command(
     legacy: bool,
     exclude_closers: bool,
     strict: bool,
+    checking: bool,
     into: str | None,
+    in_place: bool,
+    as_json: bool,
     output: str | None,
 ) -> int:
     """Write a spec as a target takes it; what the target cannot say is told on standard error.
+
+    So is what the target's own engine says of the export, or that it is not installed and nothing was checked.
 
     \b
     Examples:
@@ -54,8 +72,10 @@ def command(
       analyzer export spec.yaml --to structural-tag --tools tools.json --tool-choice required
       analyzer export - --to list
 
-    Exits with 5 when the target cannot express the spec, or with --strict when something is lost.
+    Exits with 5 when the target cannot express the spec, when its engine refuses the export, or with --strict when something
+    is lost.
     """
+    from analyzer.engines import check  # noqa: PLC0415
     from analyzer.errors import ExportError  # noqa: PLC0415
     from analyzer.export import TARGETS, Options, export  # noqa: PLC0415
     from analyzer.spec.document import load_spec  # noqa: PLC0415
@@ -64,10 +84,9 @@ def command(
         for found in TARGETS.values():
             click.echo(f"{found.name:20} {found.summary}")
         return 0
-    if into is not None and (target != "response-template" or output is None):
-        raise click.UsageError(
-            "--into is for --to response-template, and needs -o: the file itself is not changed."
-        )
+    output = _output(target, into, output, in_place=in_place)
+    if as_json and into is not None:
+        raise click.UsageError("--json prints an object; --into writes a tokenizer_config.json: choose one.")
     options = Options(
         tool_choice,
         not no_parallel,
@@ -75,7 +94,8 @@ def command(
         legacy=legacy,
         exclude_closers=exclude_closers,
     )
-    done = export(target, load_spec(spec), read_tools(tools) or (), options)
+    loaded, offered = load_spec(spec), read_tools(tools) or ()
+    done = export(target, loaded, offered, options)
     for loss in done.losses:
         click.echo(f"analyzer: {target}: {visible(loss.text)}", err=True)
     if strict and done.losses:
@@ -84,12 +104,43 @@ def command(
             target=target,
             hint="Leave out --strict to export with these losses.",
         )
-    text = _text(done) if into is None else _into(into, done.payload)
+    checked = check(target, loaded, offered, options, done) if checking else None
+    if checked is not None:
+        click.echo(f"analyzer: {target}: {checked.text}", err=True)
+    if as_json:
+        text = f"{to_json(_report(target, done, checked))}\n"
+    else:
+        text = _text(done) if into is None else _into(into, done.payload)
     if output is None:
         click.echo(text, nl=False)
     else:
         write_file(Path(output), text)
     return 0
+
+
+def _output(target: str, into: str | None, output: str | None, *, in_place: bool) -> str | None:
+    """Where to write; a file that is only read is never written over unless that is asked for."""
+    if into is None:
+        if in_place:
+            raise click.UsageError("--in-place is for --into FILE.")
+        return output
+    if target != "response-template":
+        raise click.UsageError("--into is for --to response-template.")
+    if in_place == (output is not None):
+        raise click.UsageError("--into needs -o FILE for the copy, or --in-place to write the file itself.")
+    if output is not None and output != "-" and Path(output).resolve() == Path(into).resolve():
+        raise click.UsageError(f"{output} is the file of --into: say --in-place to write over it.")
+    return into if in_place else output
+
+
+def _report(target: str, done: Export, checked: Checked | None) -> dict[str, Any]:
+    """What `--json` prints."""
+    return {
+        "target": target,
+        "payload": done.payload,
+        "losses": [{"kind": loss.kind, "text": loss.text} for loss in done.losses],
+        "checked": None if checked is None else {"state": checked.state, "text": checked.text},
+    }
 
 
 def _special_tokens(folder: str) -> dict[str, int]:

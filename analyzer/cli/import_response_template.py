@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from analyzer.cli.inputs import read_json
-from analyzer.cli.output import write_file
+from analyzer.files import write_file
 
 
 @click.command("import-response-template")

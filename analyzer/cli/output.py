@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -74,19 +70,3 @@ def to_json(value: Any, *, line: bool = False) -> str:
     except UnicodeEncodeError:
         return json.dumps(value, indent=indent)
     return text
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a text file: at any time there is either the old file or the whole new one."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from analyzer.errors import ExportError
-from analyzer.export.json_rules import json_value, schema_types
+from analyzer.export.json_rules import UNCHECKED, json_value, schema_types
 from analyzer.export.result import Losses
 from analyzer.export.rules import Rules, joined
+from analyzer.export.schemas import json_type, resolved
 from analyzer.spec.parts import ArgumentsSlot, Codec, Codecs, DialectCodec, ItemPart, KeySlot, TypeSlot
 
 _ANY: Final = ("string", "integer", "number", "boolean", "null", "array", "object")
@@ -19,9 +20,11 @@ class Arguments:
 
     def __init__(self, rules: Rules, losses: Losses, target: str) -> None:
         self.rules, self.losses, self.target = rules, losses, target
+        self._root: Mapping[str, Any] = {}
 
     def expression(self, slot: ArgumentsSlot, schema: Mapping[str, Any], *, inside: bool) -> str:
         """The arguments; `inside`: between the quotes of a JSON string."""
+        self._root = schema
         if slot.item is not None:
             return self._items(slot, schema)
         codec = slot.codec
@@ -50,22 +53,41 @@ class Arguments:
         assert item is not None  # noqa: S101  (the caller asked)
         separator = self.rules.literal(slot.separator)
         properties = schema.get("properties")
-        if not isinstance(properties, Mapping) or (not properties and schema.get("additionalProperties")):
+        self.rules.unchecked.update((UNCHECKED | {"anyOf", "oneOf"}) & schema.keys())
+        open_ended = schema.get("additionalProperties") not in (None, False)
+        if not isinstance(properties, Mapping) or (not properties and open_ended):
             return self._free(item, codecs, separator)
         required: Sequence[str] = schema.get("required") or ()
         items = []
         for key, held in properties.items():
-            value = held if isinstance(held, Mapping) else {}
-            items.append(
-                (self.rules.add(f"arg {key}", self._item(item, codecs, key, value)), key in required)
-            )
-        return joined(self.rules, items, separator) if items else '""'
+            value = self._followed(held if isinstance(held, Mapping) else {})
+            rule = self.rules.add(f"arg {key}", self._item(item, codecs, key, value))
+            items.append((key, rule, key in required))
+        last = [(self._run(item, codecs, separator), False)] if open_ended else []
+        if not items and not last:
+            return '""'
+        orders = (items, sorted(items))  # templates write arguments as they come, or sorted
+        return self.rules.either(
+            joined(self.rules, [*((rule, needed) for _, rule, needed in order), *last], separator)
+            for order in orders
+        )
 
     def _free(self, item: Sequence[ItemPart], codecs: Codecs, separator: str) -> str:
-        """Items of any keys: nothing is known of the arguments."""
+        """Items of any keys, or none: nothing is known of the arguments."""
+        return self.rules.repeat(self._run(item, codecs, separator), "?")
+
+    def _run(self, item: Sequence[ItemPart], codecs: Codecs, separator: str) -> str:
+        """One or more items of any keys."""
         one = self.rules.shared("any-arg", lambda: self._item(item, codecs, None, {}))
-        more = self.rules.repeat(self.rules.sequence(separator, one), "*")
-        return self.rules.repeat(self.rules.sequence(one, more), "?")
+        return self.rules.sequence(one, self.rules.repeat(self.rules.sequence(separator, one), "*"))
+
+    def _followed(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The schema, or the one that it refers to, with what is said beside the reference."""
+        while "$ref" in schema:
+            found = resolved(schema["$ref"], self._root)
+            assert found is not None  # noqa: S101  (`arguments_schema` has followed it)
+            schema = {**found, **{key: held for key, held in schema.items() if key != "$ref"}}
+        return schema
 
     def _item(
         self, item: Sequence[ItemPart], codecs: Codecs, key: str | None, schema: Mapping[str, Any]
@@ -77,13 +99,34 @@ class Arguments:
         return self._item_of(item, codecs, key, schema, kinds)
 
     def _kinds(self, schema: Mapping[str, Any]) -> list[str]:
+        """The types that a value may have, those of its branches and listed values among them."""
+        values = [schema["const"]] if "const" in schema else schema.get("enum")
         found = schema_types(schema)
-        for key in ("anyOf", "oneOf"):
-            for branch in schema.get(key) or ():
-                found += [kind for kind in schema_types(branch) if kind not in found]
-        if not found and isinstance(schema.get("enum"), list):
-            found = ["string"] if all(isinstance(value, str) for value in schema["enum"]) else []
+        if isinstance(values, list):
+            listed = dict.fromkeys(map(json_type, values))
+            return [kind for kind in listed if not found or kind in found or "number" in found] or found
+        for branch in self._branches(schema):
+            found += [kind for kind in schema_types(branch) if kind not in found]
         return found or list(_ANY)
+
+    def _branches(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        return [self._followed(one) for key in ("anyOf", "oneOf") for one in schema.get(key) or ()]
+
+    def _narrowed(self, schema: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        """The schema for values of one of its types."""
+        found = {
+            key: held for key, held in schema.items() if key not in ("anyOf", "oneOf", "nullable", "$ref")
+        }
+        fitting = [
+            {**one, "type": kind} for one in self._branches(schema) if kind in (schema_types(one) or [kind])
+        ]
+        if len(fitting) == 1:
+            found.update(fitting[0])
+        elif fitting:
+            found["anyOf"] = fitting
+        if isinstance(found.get("enum"), list):
+            found["enum"] = [value for value in found["enum"] if json_type(value) in (kind, "integer")]
+        return {**found, "type": kind}
 
     def _item_of(
         self,
@@ -139,11 +182,17 @@ class Arguments:
                 words = [f"{opened}{value}{shut}" for value in enum if isinstance(value, str)]
                 found.append(self.rules.sequence(self.rules.either(map(self.rules.literal, words)), end))
             elif kind == "string":
+                rules.unchecked.update(UNCHECKED & self._narrowed(schema, kind).keys())
                 found.append(self._text(codec, closer))
             elif codec.kind == "nested":
                 self.losses.add(
                     "unchecked_containers", "Lists and objects are not held against their schemas."
                 )
+                if rules.notation == "lark":
+                    self.losses.add(
+                        "nested_containers",
+                        "A list or object inside another one is not accepted: the lexer takes it for text.",
+                    )
                 items = rules.repeat(rules.shared("any-arg", lambda: self._item(item, codecs, None, {})), "*")
                 found.append(rules.sequence(items, end))
             else:
@@ -189,10 +238,7 @@ class Arguments:
             self.losses.add("unchecked_containers", "Lists and objects are not held against their schemas.")
             return self._python_value()
         if codec.kind in ("json", "python", "raw"):
-            narrowed = {**schema, "type": kind}
-            for key in ("anyOf", "oneOf", "nullable"):
-                narrowed.pop(key, None)
-            return rules.json(narrowed, json_value)
+            return rules.json(self._narrowed(schema, kind), json_value, self._root)
         raise ExportError(f"values written as {codec.kind} have no grammar yet", target=self.target)
 
     # ----------------------------------------------------------------------------------------------- dialects and Python

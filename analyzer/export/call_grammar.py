@@ -23,11 +23,12 @@ def calls_rule(
     white: bool = True,
     exact: bool = False,
     literal: Callable[[str], str] | None = None,
+    opening: Sequence[ToolCall] | None = None,
 ) -> str:
     """Return the expression of a section: one call, or several with the separator between them.
 
     `white`: the white space that the section begins with may stand there; `exact`: what is given begins after a trigger;
-    `literal` spells markers.
+    `literal` spells markers; `opening`: how the first call is written where the prompt has written its opener.
     """
     spell = literal or rules.literal
     made = Arguments(rules, losses, target)
@@ -44,6 +45,12 @@ def calls_rule(
             spell(segment.close),
         )
     gap = f"{segment.separator}{space}"
+    if opening is not None:
+        begun = rules.add(
+            "first", rules.either([_call(rules, call, made, spell, bare=bare) for call in opening])
+        )
+        more = "" if single else rules.repeat(rules.sequence(spell(gap), one), "*")
+        return rules.sequence(begun, more, spell(segment.close))
     return rules.sequence(ahead, _listed(rules, one, spell(gap), single=single), spell(segment.close))
 
 

@@ -60,7 +60,9 @@ def resolve(
         return Choice("none", (), single=False)
     if not tools:
         raise ExportError(
-            f"tool choice {word!r} needs tools", target=target, hint="Give a list of tools, or choose none."
+            f"tool choice {word!r} needs tools",
+            target=target,
+            hint="Give a list of tools (--tools FILE), or choose none.",
         )
     parallel = prompted or calls_of(spec, target).parallel
     kept = tuple(tools) if word in WORDS else tuple(tool for tool in tools if tool.name == word)

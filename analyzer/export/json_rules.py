@@ -1,7 +1,7 @@
 """JSON values as grammar rules, by schema: for notations that have no JSON of their own.
 
 Typed are `type` (also a list), `properties` with `required` in declared order, `additionalProperties`, `items`, `enum`, `const`,
-`anyOf`, `oneOf`, and `$ref` into the schema's own definitions. Lengths, patterns and bounds are not checked.
+`anyOf`, `oneOf`, and `$ref` into the schema itself. What is not checked (lengths, patterns, bounds) is noted in the rules.
 """
 
 from __future__ import annotations
@@ -11,25 +11,47 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from analyzer.export.rules import Rules, joined
+from analyzer.export.schemas import resolved
 
 _STRING: Final = r'[^"\\\x00-\x1f]'
 _SCALARS: Final = ("string", "number", "integer", "boolean", "null")
 
 
+UNCHECKED: Final = frozenset(
+    (
+        *("pattern", "format", "minLength", "maxLength", "contentEncoding", "contentMediaType"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains", "prefixItems"),
+        *("minProperties", "maxProperties", "propertyNames", "patternProperties"),
+        *("dependentRequired", "dependentSchemas", "dependencies", "unevaluatedItems"),
+        *("unevaluatedProperties", "not", "if", "then", "else", "allOf", "$dynamicRef"),
+    )
+)
+"""The keywords that rules do not hold a value against."""
+
+
 def json_value(rules: Rules, schema: Mapping[str, Any], root: Mapping[str, Any] | None = None) -> str:
-    """Return an expression for the JSON values of a schema."""
+    """Return an expression for the JSON values of a schema; `root` is the schema that its references lead into."""
     top = schema if root is None else root
+    rules.unchecked.update(UNCHECKED & schema.keys())
     if "$ref" in schema:
         return _reference(rules, str(schema["$ref"]), top)
     if "const" in schema:
         return rules.literal(json.dumps(schema["const"], ensure_ascii=False))
     if isinstance(schema.get("enum"), list):
         return rules.either(rules.literal(json.dumps(value, ensure_ascii=False)) for value in schema["enum"])
-    for key in ("anyOf", "oneOf"):
-        if isinstance(schema.get(key), list) and schema[key]:
-            return rules.either(json_value(rules, branch, top) for branch in schema[key])
     kinds = schema_types(schema)
+    for key in ("anyOf", "oneOf"):
+        if schema.get(key) and not schema.get("properties"):
+            return rules.either(json_value(rules, {**_kind(schema), **branch}, top) for branch in schema[key])
+        if schema.get(key):
+            rules.unchecked.add(key)
     return rules.either(_of_type(rules, kind, schema, top) for kind in kinds) if kinds else any_value(rules)
+
+
+def _kind(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What the branches of a schema have in common: its type."""
+    return {"type": schema["type"]} if "type" in schema else {}
 
 
 def schema_types(schema: Mapping[str, Any]) -> list[str]:
@@ -42,7 +64,9 @@ def schema_types(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _of_type(rules: Rules, kind: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    if kind == "object" and (schema.get("properties") or schema.get("additionalProperties") is False):
+    if kind == "object" and any(
+        schema.get(key) not in (None, True) for key in ("properties", "additionalProperties")
+    ):
         return rules.add("object", _object(rules, schema, root))
     if kind == "array" and isinstance(schema.get("items"), Mapping):
         return rules.add("array", _array(rules, json_value(rules, schema["items"], root)))
@@ -113,15 +137,17 @@ def _object(rules: Rules, schema: Mapping[str, Any], root: Mapping[str, Any]) ->
         held = value if isinstance(value, Mapping) else {}
         pair = rules.sequence(name, space, '":"', space, json_value(rules, held, root), space)
         items.append((rules.add("pair", pair), key in required))
+    others = schema.get("additionalProperties", False)
+    if others is not False:
+        value = any_value(rules) if others is True else json_value(rules, others, root)
+        pair = rules.add("pair", rules.sequence(_pair_open(rules), value, space))
+        items.append((rules.sequence(pair, rules.repeat(rules.sequence(gap, pair), "*")), False))
     return rules.sequence('"{"', space, joined(rules, items, gap), '"}"')
 
 
 def _reference(rules: Rules, pointer: str, root: Mapping[str, Any]) -> str:
-    found: Any = root
-    for step in pointer.removeprefix("#").strip("/").split("/") if pointer != "#" else ():
-        name = step.replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, Mapping) else None
-    if not isinstance(found, Mapping) or not pointer.startswith("#"):
-        return any_value(rules)
-    held = found
-    return rules.shared(f"ref {pointer}", lambda: json_value(rules, held, root))
+    held = resolved(pointer, root)
+    assert held is not None  # noqa: S101  (`arguments_schema` has followed it)
+    if "$ref" in held:
+        return _reference(rules, str(held["$ref"]), root)
+    return rules.shared(f"ref {id(root)} {pointer}", lambda: json_value(rules, held, root), "ref")

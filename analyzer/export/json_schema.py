@@ -13,6 +13,7 @@ from analyzer.agent.prompted import response_format
 from analyzer.chat import Tool
 from analyzer.export.choice import resolve
 from analyzer.export.result import Export, Losses, Options
+from analyzer.export.schemas import arguments_schema
 from analyzer.spec.model import Spec
 
 TARGET: Final = "json-schema"
@@ -24,6 +25,8 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     choice = resolve(spec, tools, options, losses, TARGET, prompted=True)
     if choice.mode == "none":
         return Export({"type": "text"}, losses.all())
+    for tool in choice.tools:
+        arguments_schema(tool, TARGET)  # says what is wrong with a schema, and where
     if spec.calls is not None:
         losses.add("own_format", "The model's own format of calls is not used: a reply is one JSON object.")
     if not choice.single:

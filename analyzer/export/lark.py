@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from analyzer.chat import Tool
 from analyzer.export.call_grammar import calls_rule
-from analyzer.export.calls import ToolCall, key_order, tool_calls, trigger_of
+from analyzer.export.calls import (
+    after_trigger,
+    behind_calls,
+    key_order,
+    tool_calls,
+    trigger_of,
+    unchecked_keywords,
+    without_opener,
+)
 from analyzer.export.choice import Choice, calls_of, resolve
 from analyzer.export.result import Export, Losses, Options
 from analyzer.export.rules import Rules
@@ -35,61 +42,75 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     if len(segment.layouts) > 1 or spec.overlays:
         losses.add("one_spelling", "Further spellings of calls are not accepted.")
     spell = _speller(rules, options.tokens)
-    if choice.mode == "forced":
-        root = calls_rule(rules, segment, calls, losses, TARGET, single=choice.single, literal=spell)
-        return Export(rules.text(root), losses.all())
+    forced = choice.mode == "forced"
+    opening = without_opener(spec, segment, calls, forced=forced, losses=losses)
+    if forced:
+        root = calls_rule(
+            rules, segment, calls, losses, TARGET, single=choice.single, literal=spell, opening=opening
+        )
+        unchecked_keywords(rules.unchecked, losses)
+        tail = behind_calls(spec, segment)
+        last = rules.repeat(rules.literal(tail), "?") if tail else ""
+        return Export(rules.text(rules.sequence(root, last)), losses.all())
     triggers = trigger_of(spec, segment, calls, losses)
+    open_ended = segment.open.strip() and not segment.close.strip() and not choice.single
+    guard = _shared([call.begin.lstrip() for call in calls]) if open_ended else ""
     units = []
     for trigger in triggers:
         rest = calls_rule(
             rules,
-            *_after(segment, calls, trigger),
+            *after_trigger(segment, calls, trigger),
             losses,
             TARGET,
             single=_one(segment, choice),
             exact=True,
             literal=spell,
         )
-        units.append(rules.sequence(*_unit(rules, trigger, options.tokens), rest))
-    text = _without(rules, [trigger for trigger in triggers if trigger not in options.tokens])
+        units.append(rules.sequence(*_unit(rules, trigger, options.tokens, guard), rest))
+    unchecked_keywords(rules.unchecked, losses)
+    text = _without(rules, [trigger for trigger in triggers if trigger not in options.tokens], guard)
     turn = rules.repeat(rules.either(units), "?" if choice.single else "*")
     return Export(rules.text(rules.sequence(turn, text)), losses.all())
 
 
-def _without(rules: Rules, triggers: Sequence[str]) -> str:
+def _shared(texts: Sequence[str]) -> str:
+    """What all of the texts begin with."""
+    first, last = min(texts), max(texts)
+    size = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)
+    return first if size is None else first[:size]
+
+
+def _without(rules: Rules, triggers: Sequence[str], guard: str) -> str:
     """Free text that holds no trigger."""
     if not triggers:
-        return rules.add("text", _ANY)
-    spelt = "|".join(
-        re.sub(r"([\\^$.|?*+()\[\]{}/])", r"\\\1", trigger).replace("\n", "\\n") for trigger in triggers
-    )
-    return rules.terminal("TEXT", rf"{_ANY} & ~/(.|\n)*({spelt})(.|\n)*/")
+        return _text(rules, guard)
+    spelt = "|".join(map(_pattern, triggers))
+    return rules.terminal("TEXT", rf"{_ANY} & ~/(.|\n)*({spelt})(.|\n)*/{_not_first(guard)}")
 
 
-def _unit(rules: Rules, trigger: str, tokens: Mapping[str, int]) -> tuple[str, ...]:
+def _text(rules: Rules, guard: str) -> str:
+    return rules.terminal("ANY", f"{_ANY}{_not_first(guard)}")
+
+
+def _not_first(guard: str) -> str:
+    """Where nothing closes a section, text may not begin as a further call does: the lexer would take the call for it."""
+    return rf" & ~/{_pattern(guard)}(.|\n)*/" if guard else ""
+
+
+def _pattern(text: str) -> str:
+    return re.sub(r"([\\^$.|?*+()\[\]{}/])", r"\\\1", text).replace("\n", "\\n")
+
+
+def _unit(rules: Rules, trigger: str, tokens: Mapping[str, int], guard: str) -> tuple[str, ...]:
     """Free text up to and with a trigger: a special token is no text, so it ends the text by itself."""
     if trigger in tokens:
-        return rules.add("text", _ANY), f"<[{tokens[trigger]}]>"
-    return (rules.until(trigger),)
+        return _text(rules, guard), f"<[{tokens[trigger]}]>"
+    return (rules.until(trigger, _text(rules, guard) if guard else _ANY),)
 
 
 def _one(segment: CallsSegment, choice: Choice) -> bool:
     """Whether one call follows a trigger: without a section each call has its own."""
     return choice.single or not segment.open.strip()
-
-
-def _after(
-    segment: CallsSegment, calls: Sequence[ToolCall], trigger: str
-) -> tuple[CallsSegment, list[ToolCall]]:
-    """What follows a trigger: the section or the calls that begin with it, without it."""
-    if segment.open.strip():
-        return segment.model_copy(update={"open": segment.open.lstrip().removeprefix(trigger)}), list(calls)
-    kept = [
-        replace(call, parts=(call.begin.lstrip().removeprefix(trigger), *call.parts[1:]))
-        for call in calls
-        if call.begin.lstrip().startswith(trigger)
-    ]
-    return segment.model_copy(update={"open": "", "close": ""}), kept
 
 
 def _speller(rules: Rules, tokens: Mapping[str, int]) -> Callable[[str], str]:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
 from analyzer.export import gbnf, json_schema, lark, plugin, response_template, structural_tag
-from analyzer.export.result import Export, Options
+from analyzer.export.result import Export, Loss, Options
 from analyzer.spec.model import Spec
 
 Exporter: TypeAlias = Callable[[Spec, Sequence[Tool], Options], Export]
@@ -27,8 +27,6 @@ class Target:
     """The function that makes it."""
     needs_tools: bool
     """True: the payload is made for a list of tools."""
-    engine: str
-    """The package whose own reader proves it in the tests."""
 
 
 TARGETS: Final[Mapping[str, Target]] = {
@@ -39,49 +37,42 @@ TARGETS: Final[Mapping[str, Target]] = {
             "the key `response_template` of tokenizer_config.json (transformers, vLLM, SGLang)",
             response_template.export,
             needs_tools=False,
-            engine="transformers",
         ),
         Target(
             structural_tag.TARGET,
             "constrained decoding by xgrammar (vLLM, SGLang); --legacy for llguidance backends",
             structural_tag.export,
             needs_tools=True,
-            engine="xgrammar",
         ),
         Target(
             gbnf.TARGET,
             "the grammar fields of a llama-server request (llama.cpp)",
             gbnf.export,
             needs_tools=True,
-            engine="xgrammar",
         ),
         Target(
             lark.TARGET,
             "a grammar for llguidance",
             lark.export,
             needs_tools=True,
-            engine="llguidance",
         ),
         Target(
             json_schema.TARGET,
             "the `response_format` of calls that the prompt explains (any server)",
             json_schema.export,
             needs_tools=True,
-            engine="jsonschema",
         ),
         Target(
             plugin.VLLM,
             "a Python file with a tool parser and a reasoning parser (vLLM)",
             plugin.export_vllm,
             needs_tools=False,
-            engine="vllm",
         ),
         Target(
             plugin.SGLANG,
             "a Python file with both detectors, which starts the server (SGLang)",
             plugin.export_sglang,
             needs_tools=False,
-            engine="sglang",
         ),
     )
 }
@@ -93,4 +84,23 @@ def export(target: str, spec: Spec, tools: Sequence[Tool] = (), options: Options
     found = TARGETS.get(target)
     if found is None:
         raise ExportError(f"there is no target {target!r}", hint=f"There are {', '.join(TARGETS)}.")
-    return found.run(spec, tools, options if options is not None else Options())
+    asked = options if options is not None else Options()
+    done = found.run(spec, tools, asked)
+    unused = [
+        f"`{name}`" for name, (given, readers) in _special(asked).items() if given and target not in readers
+    ]
+    if unused:
+        loss = Loss(
+            "unused_option", f"{' and '.join(unused)} means nothing to this target and changed nothing."
+        )
+        return Export(done.payload, (*done.losses, loss))
+    return done
+
+
+def _special(options: Options) -> dict[str, tuple[bool, tuple[str, ...]]]:
+    """The options that only some targets know: whether each is given, and to whom it means something."""
+    return {
+        "tokens": (bool(options.tokens), (lark.TARGET,)),
+        "legacy": (options.legacy, (structural_tag.TARGET,)),
+        "exclude_closers": (options.exclude_closers, (structural_tag.TARGET,)),
+    }

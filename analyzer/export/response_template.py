@@ -11,6 +11,7 @@ space, no named groups in closers. Where only transformers has a parser for the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from analyzer.export.result import Export, Losses, Options
 from analyzer.spec.model import Prompt, Spec
 
 TARGET: Final = "response-template"
+_LAST_MARKER: Final = re.compile(r"(?:<[^<>\s]+>|\[[^\[\]\s]+\])$")
 
 
 def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
@@ -56,12 +58,24 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
 def _anchor(spec: Spec) -> dict[str, Any]:
     """The texts after which the model's turn begins; without any, all of the prompt but what opens the turn."""
     found = [spec.turn.header, *(_before_turn(spec, prompt) for prompt in spec.turn.prompts)]
+    if any(text.strip() for text in found):
+        found.append(_result_end(spec))
     anchors = sorted({text for text in found if text.strip()}, key=lambda text: (-len(text), text))
     if anchors:
         return {"start_anchor": anchors[0] if len(anchors) == 1 else anchors}
     prefills = sorted({prompt.text for prompt in spec.turn.prompts if prompt.text}, key=len, reverse=True)
     ahead = alternatives([literal(text) for text in prefills])
     return {"start_anchor_pattern": f"^[\\s\\S]*?(?={maybe(ahead)}$)"}
+
+
+def _result_end(spec: Spec) -> str:
+    """Where results stand inside the model's turn: the last marker of what closes one, behind which the turn goes on."""
+    if spec.results is None or spec.results.grouping != "in_turn":
+        return ""
+    last = spec.results.parts[-1] if spec.results.parts else spec.results.close
+    close = (spec.results.end or (last if isinstance(last, str) else "")).strip()
+    marker = _LAST_MARKER.search(close)
+    return marker.group() if marker else close
 
 
 def _before_turn(spec: Spec, prompt: Prompt) -> str:
@@ -124,7 +138,7 @@ def _content(spec: Spec, losses: Losses) -> dict[str, Any]:
         losses.add(
             "several_texts", "Of several texts in a turn (before and after calls) the last one is kept."
         )
-    if spec.turn.header_repeats and "open" not in field:
+    if "open" not in field and (spec.turn.header_repeats or _begins_with_header(spec)):
         losses.add("headers", "The header of a turn's further messages stays in the content.")
     found = _literals([*closes, *ends])
     gap = spec.calls.close if spec.calls is not None and not spec.calls.close.strip() else ""
@@ -133,6 +147,12 @@ def _content(spec: Spec, losses: Losses) -> dict[str, Any]:
     if found:
         field["close"] = _one(found)
     return {**field, "content": "text"}
+
+
+def _begins_with_header(spec: Spec) -> bool:
+    """Whether text that follows reasoning is a message of its own, with what else begins the turn in front of it."""
+    opens = [segment.open for segment in spec.content if segment.open.strip()]
+    return bool(spec.reasoning) and any(not _openers(spec, [text]) for text in opens)
 
 
 def _openers(spec: Spec, texts: Sequence[str]) -> list[str]:

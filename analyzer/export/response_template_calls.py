@@ -74,6 +74,11 @@ def _framed(spec: Spec, segment: CallsSegment, call: Call, losses: Losses, targe
         if own.startswith("(?="):  # a bare object: the next one ends it, not its own beginning
             following = [rf"(?<=\}}){_marker(segment.separator)}{own}"]
             separators = []
+            if segment.parallel and not segment.separator:
+                losses.add(
+                    "adjacent_calls",
+                    "Of calls that follow one another directly only a single one is read: nothing parts them.",
+                )
         closers = [*separators, *following, *[literal(end.strip()) for end in ends if end.strip()]]
         if closers:
             field["close_pattern"] = "|".join(dict.fromkeys(closers))
@@ -191,7 +196,7 @@ def _sequence(spec: Spec, layout: SequenceLayout, losses: Losses, target: str) -
                 "python_words", "Values written as Python words (`None`) are not JSON: such a call is lost."
             )
         closer = closer.lstrip().removeprefix("}")
-        before, body = head, {"content": "json", "content_args": _dialect_args(quote)}
+        before, body = head, {"content": "json", "content_args": _dialect_args(quote, losses)}
     elif slot.codec is not None:
         body = _one_value(slot, losses, target)
     else:
@@ -253,7 +258,7 @@ def _one_value(slot: ArgumentsSlot, losses: Losses, target: str) -> dict[str, An
     if codec is not None and codec.kind == "json":
         return {"content": "json"}
     if codec is not None and codec.kind == "dialect":
-        return {"content": "json", "content_args": _dialect_args(codec.quote, bare=codec.bare_keys)}
+        return {"content": "json", "content_args": _dialect_args(codec.quote, losses, bare=codec.bare_keys)}
     if codec is not None and codec.kind == "json_text":
         losses.add("arguments_as_text", "Arguments arrive as JSON text, as the format writes them.")
         return {"content": "json"}
@@ -261,7 +266,12 @@ def _one_value(slot: ArgumentsSlot, losses: Losses, target: str) -> dict[str, An
     raise ExportError(f"no parser of a response template reads arguments written as {kind}", target=target)
 
 
-def _dialect_args(quote: str, *, bare: bool = True) -> dict[str, Any]:
+def _dialect_args(quote: str, losses: Losses, *, bare: bool = True) -> dict[str, Any]:
+    if bare:
+        losses.add(
+            "bare_keys",
+            "Arguments whose names hold more than letters, digits and `_` are not read: such a call is lost.",
+        )
     return {**({"unquoted_keys": True} if bare else {}), "string_delims": [[quote, quote]]}
 
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
+from analyzer.export.schemas import alone, without_words
+
 Notation: TypeAlias = Literal["gbnf", "lark"]
 
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
@@ -25,6 +27,33 @@ _IN_CLASS: Final = {
     "[": "\\[",
 }
 
+_NOT_OF_LLGUIDANCE: Final = frozenset(
+    (
+        *("not", "if", "then", "else", "contains", "minContains", "maxContains", "uniqueItems"),
+        *("dependentSchemas", "dependentRequired", "propertyNames", "$dynamicRef"),
+        *("unevaluatedProperties", "unevaluatedItems"),
+    )
+)
+"""Keywords that llguidance (1.9) refuses a schema for."""
+_FORMATS: Final = frozenset(
+    ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri")
+)
+"""The formats that it knows; it refuses others."""
+
+
+def _known_formats(value: Any, dropped: set[str]) -> Any:
+    """A schema without the formats that llguidance does not know."""
+    if isinstance(value, list):
+        return [_known_formats(one, dropped) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    unknown = isinstance(value.get("format"), str) and value["format"] not in _FORMATS
+    if unknown:
+        dropped.add("format")
+    return {
+        key: _known_formats(held, dropped) for key, held in value.items() if not (unknown and key == "format")
+    }
+
 
 class Rules:
     """The rules of one grammar, in the order in which they were added."""
@@ -33,6 +62,8 @@ class Rules:
         self.notation: Notation = notation
         self._bodies: dict[str, str] = {}
         self._known: dict[str, str] = {}
+        self.unchecked: set[str] = set()
+        """Keywords of schemas that the rules do not hold a value against."""
 
     # -------------------------------------------------------------------------------------------------------- expressions
 
@@ -86,6 +117,12 @@ class Rules:
             name = f"{base}{mark}{number}"
         return name
 
+    def reserve(self, wish: str) -> str:
+        """A name for a rule that others refer to before it is made (see `automaton`)."""
+        name = self.name(wish)
+        self._bodies[name] = ""
+        return name
+
     def add(self, wish: str, body: str | Callable[[str], str]) -> str:
         """Add a rule and return its name; a body that refers to itself is given its name."""
         if isinstance(body, str) and body in self._known:
@@ -97,10 +134,10 @@ class Rules:
             self._known[body] = name
         return name
 
-    def shared(self, key: str, body: Callable[[], str]) -> str:
-        """The rule known by a key, made when it is first asked for."""
+    def shared(self, key: str, body: Callable[[], str], wish: str = "") -> str:
+        """The rule known by a key, made when it is first asked for; `wish` is what its name is to be like."""
         if key not in self._known:
-            name = self._known[key] = self.name(key)
+            name = self._known[key] = self.name(wish or key)
             self._bodies[name] = ""
             self._bodies[name] = body()
         return self._known[key]
@@ -110,37 +147,53 @@ class Rules:
         self._bodies[name] = body
         return name
 
-    def until(self, stop: str) -> str:
-        """Any text up to and with the first `stop`."""
+    def until(self, stop: str, text: str = r"/(.|\n)*/") -> str:
+        """Any text up to and with the first `stop`; for Lark, what `text` is can be said."""
         if self.notation == "lark":
-            return self.shared(f"until {stop}", lambda: "/(.|\\n)*/")
-        return self._automaton(stop)
-
-    def _automaton(self, stop: str) -> str:
-        """A rule a state: how much of the stop the text just ended with (Knuth, Morris, Pratt)."""
+            return self.shared(f"until {stop}", lambda: text)
         key = f"until {stop}"
-        if key in self._known:
-            return self._known[key]
-        base = self.name(f"until-{stop}"[:24])
-        mark = "-s"
-        names = [base, *(f"{base}{mark}{state}" for state in range(1, len(stop)))]
-        self._known[key] = base
-        characters = "".join(dict.fromkeys(stop))
-        for state, name in enumerate(names):
+        if key not in self._known:
+            self._known[key] = self.name(f"until-{stop}"[:24])
+            self.automaton(self._known[key], {stop: ""}, ends=False)
+        return self._known[key]
+
+    def automaton(self, base: str, stops: Mapping[str, str | None], *, ends: bool) -> None:
+        """Add the rules of any text up to the first of the stops, and what follows that one; for GBNF.
+
+        A rule a state: the longest beginning of a stop that the text just ended with (Aho, Corasick). No stop may begin with
+        another; one that nothing may follow (None) may not stand at all. `ends`: the text may also end without any.
+        """
+        states = list(dict.fromkeys(stop[:size] for stop in stops for size in range(len(stop))))
+        names = {state: base if not state else f"{base}-s{number}" for number, state in enumerate(states)}
+        characters = "".join(dict.fromkeys("".join(stops)))
+        for state, name in names.items():
             branches = []
             for char in characters:
-                following = _step(stop, state, char)
-                ends = following == len(stop)
-                branches.append(self.sequence(self.literal(char), "" if ends else names[following]))
-            branches.append(self.sequence(self.one_of(characters, other=True), names[0]))
-            self._bodies[name] = " | ".join(branches)
-        return base
+                seen = state + char
+                done = next((stop for stop in stops if seen.endswith(stop)), None)
+                if done is not None:
+                    follows = stops[done]
+                    branches += [self.sequence(self.literal(char), follows)] if follows is not None else []
+                else:
+                    following = next(seen[at:] for at in range(len(seen) + 1) if seen[at:] in names)
+                    branches.append(self.sequence(self.literal(char), names[following]))
+            branches.append(self.sequence(self.one_of(characters, other=True), names[""]))
+            self._bodies[name] = " | ".join([*branches, '""'] if ends else branches)
 
-    def json(self, schema: Mapping[str, Any], fallback: Callable[[Rules, Mapping[str, Any]], str]) -> str:
-        """A JSON value of a schema: built in, or by rules that `fallback` makes."""
+    def json(
+        self,
+        schema: Mapping[str, Any],
+        fallback: Callable[[Rules, Mapping[str, Any], Mapping[str, Any]], str],
+        root: Mapping[str, Any] | None = None,
+    ) -> str:
+        """A JSON value of a schema that may be part of the schema `root`: built in, or by rules that `fallback` makes."""
         if self.notation == "lark":
-            return self.add("json", f"%json {json.dumps(schema, ensure_ascii=False)}")
-        return fallback(self, schema)
+            whole = dict(schema) if root is None or root is schema else alone(schema, root)
+            read = without_words(whole, _NOT_OF_LLGUIDANCE, self.unchecked)
+            return self.add(
+                "json", f"%json {json.dumps(_known_formats(read, self.unchecked), ensure_ascii=False)}"
+            )
+        return fallback(self, schema, schema if root is None else root)
 
     def text(self, root: str) -> str:
         """The whole grammar; `root` is the expression that it begins with."""
@@ -156,11 +209,6 @@ class Rules:
             )
             lines.append(f"{name}{suffix} {define} {body}")
         return "\n".join(lines) + "\n"
-
-
-def _step(stop: str, state: int, char: str) -> int:
-    seen = stop[:state] + char
-    return next(size for size in range(min(len(seen), len(stop)), -1, -1) if seen.endswith(stop[:size]))
 
 
 def joined(rules: Rules, items: Sequence[tuple[str, bool]], separator: str) -> str:

@@ -16,7 +16,16 @@ from typing import Any, Final
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
 from analyzer.export.arguments import Arguments
-from analyzer.export.calls import Concrete, ToolCall, key_order, tool_calls, trigger_of
+from analyzer.export.calls import (
+    Concrete,
+    ToolCall,
+    behind_calls,
+    key_order,
+    tool_calls,
+    trigger_of,
+    unchecked_keywords,
+    without_opener,
+)
 from analyzer.export.choice import Choice, calls_of, resolve
 from analyzer.export.result import Export, Losses, Options
 from analyzer.export.rules import Rules
@@ -44,10 +53,19 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
     triggers = trigger_of(spec, segment, calls, losses)
     if options.legacy:
         return Export(_legacy(segment, calls, choice, triggers, losses), losses.all())
-    tags = [_tag(call, options, losses) for call in calls]
-    found = (
-        _forced(segment, tags, choice) if choice.mode == "forced" else _auto(segment, tags, choice, triggers)
-    )
+    unchecked: set[str] = set()
+    tags = [_tag(call, options, losses, unchecked) for call in calls]
+    unchecked_keywords(unchecked, losses)
+    forced = choice.mode == "forced"
+    opening = without_opener(spec, segment, calls, forced=forced, losses=losses)
+    if opening is not None:
+        found = _opened(segment, [_tag(call, options, losses, unchecked) for call in opening], tags, choice)
+    else:
+        found = _forced(segment, tags, choice) if forced else _auto(spec, segment, tags, choice, triggers)
+    tail = behind_calls(spec, segment)
+    if forced and tail:
+        last = {"type": "optional", "content": {"type": "const_string", "value": tail}}
+        found = {"type": "sequence", "elements": [found, last]}
     return Export({"type": "structural_tag", "format": found}, losses.all())
 
 
@@ -63,11 +81,31 @@ def _forced(segment: CallsSegment, tags: list[dict[str, Any]], choice: Choice) -
     return {"type": "sequence", "elements": [ahead, _stripped(section)]}
 
 
+def _opened(
+    segment: CallsSegment, first: list[dict[str, Any]], tags: list[dict[str, Any]], choice: Choice
+) -> dict[str, Any]:
+    """The first call where the prompt has written its opener, and further ones."""
+    begun: dict[str, Any] = first[0] if len(first) == 1 else {"type": "or", "elements": first}
+    if choice.single:
+        return begun
+    gap = [{"type": "const_string", "value": segment.separator}] if segment.separator else []
+    more = {"type": "sequence", "elements": [*gap, _section(segment, tags, choice)]}
+    return {"type": "sequence", "elements": [begun, {"type": "optional", "content": more}]}
+
+
 def _auto(
-    segment: CallsSegment, tags: list[dict[str, Any]], choice: Choice, triggers: Sequence[str]
+    spec: Spec,
+    segment: CallsSegment,
+    tags: list[dict[str, Any]],
+    choice: Choice,
+    triggers: Sequence[str],
 ) -> dict[str, Any]:
     if segment.open.strip():
         tags = [_section(segment, tags, choice)]
+    tail = behind_calls(spec, segment)
+    if choice.single:  # nothing may follow a single tag, not even what stands behind all calls
+        close = "" if segment.open.strip() else segment.close
+        tags = [{**tag, "end": _ends(tag["end"], close, tail)} for tag in tags]
     return {
         "type": "triggered_tags",
         "triggers": list(triggers),
@@ -75,6 +113,12 @@ def _auto(
         "at_least_one": False,
         "stop_after_first": choice.single,
     }
+
+
+def _ends(end: str, close: str, tail: str) -> str | list[str]:
+    """What ends a tag behind which nothing may stand, the fullest spelling first."""
+    found = list(dict.fromkeys([f"{end}{close}{tail}", f"{end}{close}", end]))
+    return found[0] if len(found) == 1 else found
 
 
 def _stripped(tag: dict[str, Any]) -> dict[str, Any]:
@@ -112,13 +156,17 @@ def _section(segment: CallsSegment, tags: list[dict[str, Any]], choice: Choice) 
 # -------------------------------------------------------------------------------------------------------------------- tags
 
 
-def _tag(call: ToolCall, options: Options, losses: Losses) -> dict[str, Any]:
-    elements = [_element(call, number, options, losses) for number in range(1, len(call.parts) - 1)]
+def _tag(call: ToolCall, options: Options, losses: Losses, unchecked: set[str]) -> dict[str, Any]:
+    elements = [
+        _element(call, number, options, losses, unchecked) for number in range(1, len(call.parts) - 1)
+    ]
     content = elements[0] if len(elements) == 1 else {"type": "sequence", "elements": elements}
     return {"type": "tag", "begin": call.begin, "content": content, "end": call.end}
 
 
-def _element(call: ToolCall, number: int, options: Options, losses: Losses) -> dict[str, Any]:
+def _element(
+    call: ToolCall, number: int, options: Options, losses: Losses, unchecked: set[str]
+) -> dict[str, Any]:
     part: Concrete = call.parts[number]
     before, after = call.parts[number - 1], call.parts[number + 1]
     if isinstance(part, str):
@@ -135,17 +183,20 @@ def _element(call: ToolCall, number: int, options: Options, losses: Losses) -> d
             found["excludes"] = [closer]
             losses.add("excluded", f"A text that holds {closer!r} is not accepted, as asked for.")
         return found
-    return {"type": "grammar", "grammar": _grammar(part, call, before, losses)}
+    return {"type": "grammar", "grammar": _grammar(part, call, before, losses, unchecked)}
 
 
 def _class(char: str) -> str:
     return f"\\{char}" if char in "\\]^-[" else char
 
 
-def _grammar(slot: ArgumentsSlot, call: ToolCall, before: Concrete, losses: Losses) -> str:
+def _grammar(
+    slot: ArgumentsSlot, call: ToolCall, before: Concrete, losses: Losses, unchecked: set[str]
+) -> str:
     rules = Rules()
     inside = isinstance(before, str) and before.endswith('"')
     made = Arguments(rules, losses, TARGET).expression(slot, call.schema, inside=inside)
+    unchecked.update(rules.unchecked)
     return rules.text(made)
 
 

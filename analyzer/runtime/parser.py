@@ -222,6 +222,7 @@ class Parser(TopState):
             self.compiled = compile_spec(spec, self.options.with_(soft_white_space=True))
         self._read_prompt(text)
         self.compiled = strict
+        self._scan = self.pos  # strict literals begin with their white space
         if not strict.soft and self._mode in {ENTER, CALL}:
             self._read_prompt(text)
 

@@ -6,16 +6,14 @@ of the models, defaults left out, and equal specs give the same bytes.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from analyzer.errors import SpecError
+from analyzer.files import write_file
 from analyzer.spec.model import FORMAT_VERSION, Spec
 from analyzer.spec.parts import ArgumentsSlot, Codecs
 from analyzer.spec.problems import spec_error
@@ -62,18 +60,7 @@ def dumps(spec: Spec) -> str:
 
 def dump(spec: Spec, path: str | Path) -> None:
     """Write `spec` to a file; the file is either the old one or the whole new one at any time."""
-    target = Path(path)
-    text = dumps(spec)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-        Path(name).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+    write_file(Path(path), dumps(spec))
 
 
 def to_data(model: BaseModel) -> dict[str, Any]:
@@ -119,9 +106,3 @@ def _check_version(document: Document) -> None:
     found = f"the spec has format version {version!r}; this package reads version {FORMAT_VERSION}"
     line = document.line(("format_version",))
     raise SpecError(found, file=document.file, line=line, path="format_version", hint=hint)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

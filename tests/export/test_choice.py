@@ -47,3 +47,20 @@ def test_an_unknown_target_names_the_known_ones() -> None:
     """So does the registry."""
     with pytest.raises(ExportError, match="response-template"):
         export("regex", SPEC)
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "told"),
+    [
+        ("gbnf", Options(tokens={"<tool_call>": 7}), True),
+        ("lark", Options(tokens={"<tool_call>": 7}), False),
+        ("lark", Options(legacy=True), True),
+        ("structural-tag", Options(legacy=True), False),
+        ("gbnf", Options(exclude_closers=True), True),
+    ],
+)
+def test_an_option_that_changes_nothing_is_told(target: str, options: Options, told: bool) -> None:  # noqa: FBT001
+    """Nothing that was asked for is left out in silence."""
+    kinds = {loss.kind for loss in export(target, SPEC, TOOLS, options).losses}
+
+    assert told == ("unused_option" in kinds)

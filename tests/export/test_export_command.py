@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from analyzer.cli.app import app
+from analyzer.engines import ENGINES, loading
 from analyzer.spec.document import load_spec
 from tests.export.samples import ROOT, TOOLS
 
@@ -54,6 +56,56 @@ def test_a_copy_of_a_tokenizer_config(tmp_path: Path) -> None:
     assert {"model_max_length": 10} == json.loads(config.read_text())
     assert {"model_max_length", "response_template"} == set(json.loads(copy.read_text()))
     assert 2 == run("export", SPEC, "--to", "response-template", "--into", config).exit_code
+
+
+def test_a_file_is_written_over_only_on_request(tmp_path: Path) -> None:
+    """Naming the same file twice is no request."""
+    config = tmp_path / "tokenizer_config.json"
+    config.write_text('{"model_max_length": 10}')
+    arguments = ("export", SPEC, "--to", "response-template", "--into", config)
+
+    refused = run(*arguments, "-o", config)
+
+    assert 2 == refused.exit_code
+    assert "--in-place" in refused.stderr
+    assert {"model_max_length": 10} == json.loads(config.read_text())
+    assert 0 == run(*arguments, "--in-place").exit_code
+    assert {"model_max_length", "response_template"} == set(json.loads(config.read_text()))
+
+
+def test_everything_as_one_object(tools: Path) -> None:
+    """For programs that call the command."""
+    result = run("export", SPEC, "--to", "gbnf", "--tools", tools, "--json", "--no-check")
+    found = json.loads(result.stdout)
+
+    assert ["target", "payload", "losses", "checked"] == list(found)
+    assert "grammar" in found["payload"]
+    assert {"kind", "text"} == set(found["losses"][0])
+    assert found["checked"] is None
+
+
+def test_what_was_not_checked_is_said(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On standard error; the export stands."""
+    absent = {name: replace(engine, packages=("no-such-package",)) for name, engine in ENGINES.items()}
+    monkeypatch.setattr(loading, "ENGINES", absent)
+
+    result = run("export", SPEC, "--to", "structural-tag", "--tools", tools)
+
+    assert 0 == result.exit_code
+    assert "structural_tag" == json.loads(result.stdout)["type"]
+    assert "not checked: no-such-package is not installed, so xgrammar has not loaded this" in result.stderr
+
+
+def test_a_schema_that_cannot_be_used_is_no_traceback(tmp_path: Path) -> None:
+    """The tool and the place are named."""
+    file = tmp_path / "tools.json"
+    parameters = {"type": "object", "properties": {"x": {"type": "file"}}}
+    file.write_text(json.dumps([{"type": "function", "function": {"name": "t", "parameters": parameters}}]))
+
+    result = run("export", SPEC, "--to", "gbnf", "--tools", file)
+
+    assert 5 == result.exit_code
+    assert "tool 't' cannot be used at properties/x/type: 'file' is no type" in result.stderr
 
 
 def test_import_reads_what_export_wrote(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from analyzer.chat import Tool
+from analyzer.engines import calls_text, load
 from analyzer.errors import ExportError
 from analyzer.integrations.plugins import Asked, tag_for
 from analyzer.runtime import Options
 from analyzer.spec import load_spec
-from tests.export.samples import OWN, TOOLS, calls_only, written
+from tests.export.samples import OWN, TOOLS, written
 from tests.integrations.replay import own
 
 CHAT = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {}, "strict": True}}
@@ -83,19 +84,17 @@ def test_an_unknown_name_is_refused() -> None:
 def test_a_forced_call_behind_reasoning(path: Any) -> None:
     """The grammar starts behind the closer's marker, so the white space of the closer may stand there, and need not."""
     pytest.importorskip("xgrammar", reason="xgrammar is not installed: the structural tag is not checked")
-    from tests.export.xgrammar_engine import accepts, compiled_tag  # noqa: PLC0415  (an optional engine)
-
     spec = load_spec(path)
     if spec.calls is None or not spec.reasoning:
         pytest.skip("the format has no calls behind reasoning")
     try:
-        tag = compiled_tag(tag_for(spec, Asked(TOOLS, "required")))
+        matcher = load("structural-tag", tag_for(spec, Asked(TOOLS, "required")))
     except ExportError as error:
         pytest.skip(f"not expressible: {error}")
     closer = next((item.close for item in spec.reasoning if item.close.strip()), "")
     white = closer[len(closer.rstrip()) :]
-    [one] = [calls_only(spec, item) for item in written(spec) if item.sample.name == "one"]
+    [one] = [calls_text(spec, item.message) for item in written(spec) if item.sample.name == "one"]
 
-    assert accepts(tag, one)
-    assert accepts(tag, white + one)
-    assert not accepts(tag, f"{white}Hello")
+    assert matcher.accepts(one)
+    assert matcher.accepts(white + one)
+    assert not matcher.accepts(f"{white}Hello")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from analyzer.chat import Message, ToolCall
+from analyzer.engines import load
 from analyzer.export import Options as ExportOptions
 from analyzer.export import export
 from analyzer.runtime import Parser, assemble
@@ -187,13 +188,11 @@ def test_the_tag_as_the_server_hands_it_on(choice: str) -> None:
     pytest.importorskip("xgrammar", reason="xgrammar is not installed: the tag's own class is not tried")
     from xgrammar import StructuralTag  # noqa: PLC0415  (an optional engine)
 
-    from tests.export.xgrammar_engine import accepts, compiled_tag  # noqa: PLC0415
-
     payload = export("structural-tag", own("json_tag_per_call"), TOOLS, ExportOptions(choice)).payload
-    tag = compiled_tag(StructuralTag.model_validate(payload).model_dump(by_alias=True))
+    matcher = load("structural-tag", StructuralTag.model_validate(payload).model_dump(by_alias=True))
 
-    assert accepts(tag, CALL)
-    assert not accepts(tag, CALL.replace("ping", "pong"))
+    assert matcher.accepts(CALL)
+    assert not matcher.accepts(CALL.replace("ping", "pong"))
 
 
 def test_what_begins_and_ends_a_call(server: str, tmp_path: Path) -> None:
