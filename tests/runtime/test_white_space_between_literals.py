@@ -248,3 +248,17 @@ def test_a_prompt_that_closes_its_reasoning_in_any_white_space_starts_in_content
     )
     parsed = parse(format_spec, "Hi<|im_end|>", options=STRICT)
     assert (parsed.message.content, parsed.message.reasoning_content, parsed.problems) == ("Hi", None, ())
+
+
+def test_white_space_that_ends_a_prompt_may_begin_the_next_segments_opener() -> None:
+    """The prompt has written the line breaks of `\\n\\n<text>` already, and strict mode still finds the whole opener."""
+    segments = [
+        {"kind": "reasoning", "open": "<think>", "close": "</think>", "empty": "<think></think>"},
+        {"kind": "content", "open": "\n\n<text>", "close": "</text>", "end": {"literal": "<|im_end|>"}},
+    ]
+    prompt = "<|a|>\n<think></think>\n\n"
+    turn = {"header": "<|a|>\n", "prompts": [{"text": prompt}], "segments": segments}
+    parsed = parse(
+        Spec.model_validate({"turn": turn}), "<text>Hi</text><|im_end|>", options=STRICT, prompt=prompt
+    )
+    assert (parsed.message.content, parsed.problems) == ("Hi", ())
