@@ -101,6 +101,7 @@ def _print(out: Console, analysis: Analysis, shown: dict[str, Shown], only: str 
     from analyzer.cli.paint import heading, indented, put, row  # noqa: PLC0415
     from analyzer.cli.renders import NEEDLE_STYLES  # noqa: PLC0415
     from analyzer.cli.summary import facts  # noqa: PLC0415
+    from analyzer.observe.variants import describe  # noqa: PLC0415
     from analyzer.spec.markers import markers  # noqa: PLC0415
 
     spec = analysis.spec
@@ -162,21 +163,3 @@ def _print_evidence(out: Console, spec: Spec, letter: str) -> None:
         line.append("  described, not rendered" if one.described else "", "yellow")
         line.append(f"  {visible(one.note)}" if one.note else "", "dim")
         put(out, line)
-
-
-def describe(variant: str) -> str:
-    """A variant's name in words."""
-    first, *rest = variant.split("+")
-    words = {"base": "the conversation before the turn", "user": "a user message", "t": "a turn of text"}
-    text = (
-        words.get(first)
-        or f"{first[1]} call{'s' * (first[1] != '1')} with {first[3]} argument{'s' * (first[3] != '1')} each"
-    )
-    more = {
-        "t": "text beside the calls",
-        "r": "results and an answer",
-        "R": "results",
-        "u": "a user message after it",
-        "p": "the generation prompt",
-    }
-    return ", ".join([text, *(more.get(word, word) for word in rest)])

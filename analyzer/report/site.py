@@ -1,0 +1,365 @@
+"""The static site: pages written into a folder, each whole or not at all.
+
+    index.html      the matrix                templates/NAME.html   one template
+    formats.html    families and the map      specs/NAME.yaml       its spec
+    defects.html    findings by kind          assets/               style, scripts
+    history.html    verdicts over runs        report.json           what was written, for the next writing
+
+Everything from a template or a model is text: Jinja escapes it, data for scripts stands in a block that no browser runs,
+and a Content-Security-Policy forbids inline scripts, so that a hostile template is only ever read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from analyzer.analysis import VERDICTS
+from analyzer.corpus.result import PROVEN
+from analyzer.errors import UsageError
+from analyzer.files import write_file
+from analyzer.lint.findings import RULES, Finding
+from analyzer.render import Renderer, RenderWorker
+from analyzer.report import drawing
+from analyzer.report.capabilities import COLUMNS
+from analyzer.report.families import Family, distance, families
+from analyzer.report.history import Run, changes, recent
+from analyzer.report.layout import fit, place, stress
+from analyzer.report.page import Exported, page_of, severities
+from analyzer.report.spans import KINDS
+from analyzer.report.subject import Subject
+from analyzer.visible import visible
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""The Content-Security-Policy of every page."""
+
+MANIFEST: Final = "report.json"
+LIVE: Final = "live.js"
+STATIC_LIVE: Final = "globalThis.REPORT_IS_SERVED = false;\n"
+_FORMAT_VERSION: Final = 1
+_SHOWN: Final = 4000
+"""How many characters of a witness's value are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written."""
+
+    folder: Path
+    files: int
+    bytes: int
+    pages: Mapping[str, str]
+    """The page of each template, by its slug, relative to the folder."""
+
+
+def write_site(
+    subjects: Sequence[Subject],
+    folder: Path,
+    *,
+    history: Sequence[Run] = (),
+    title: str = "Chat templates",
+    renderer: Renderer | None = None,
+    progress: Callable[[Subject], None] | None = None,
+) -> Written:
+    """Write the report on these templates into a folder.
+
+    The folder is made, or holds an older report, which the new one replaces; files of others are left alone.  `history`
+    is what `read_history` or `append_run` gives.  Without a `renderer` one is started.  `progress` is told of each
+    template before its page is made.
+
+    Raises:
+        UsageError: the folder holds something else, or cannot be written.
+    """
+    site = _Site(folder, _order(subjects), title, history)
+    site.open()
+    made: AbstractContextManager[Renderer] = nullcontext(renderer) if renderer is not None else RenderWorker()
+    with made as worker:
+        for subject in site.subjects:
+            if progress is not None:
+                progress(subject)
+            site.template_page(subject, worker)
+    site.corpus_pages()
+    return site.close()
+
+
+def _order(subjects: Iterable[Subject]) -> list[Subject]:
+    """By name; of equal ones the first."""
+    unique = {subject.slug: subject for subject in reversed(list(subjects))}
+    return sorted(unique.values(), key=lambda subject: (subject.template.name.lower(), subject.slug))
+
+
+class _Site:
+    """A site on its way into a folder."""
+
+    def __init__(self, folder: Path, subjects: Sequence[Subject], title: str, history: Sequence[Run]) -> None:
+        self.folder = folder
+        self.subjects = subjects
+        self._title = title
+        self._runs = recent(history)
+        self._families = families(subjects)
+        self._family_of = {member.slug: family for family in self._families for member in family.members}
+        self._exports: dict[str, tuple[Exported, ...]] = {}
+        self._findings: dict[str, tuple[Finding, ...]] = {}
+        self._before: frozenset[str] = frozenset()
+        self._files: dict[str, int] = {}
+        self._pages = _environment()
+
+    def open(self) -> None:
+        """Make the folder and see what an older report left there."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            there = any(self.folder.iterdir())
+        except OSError as error:
+            raise UsageError(
+                f"{self.folder}: the folder cannot be made ({error.strerror or error})"
+            ) from error
+        manifest = read_manifest(self.folder)
+        if there and manifest is None:
+            raise UsageError(
+                f"{self.folder}: this folder holds something that is no report",
+                hint="Give a new folder, or one that a report was written to.",
+            )
+        self._before = frozenset(manifest or ())
+        for name in ("assets", "templates", "specs"):
+            (self.folder / name).mkdir(exist_ok=True)
+        self._write_manifest(self._before)  # a report that is not finished can be written again
+        for asset in resources.files("analyzer.report").joinpath("assets").iterdir():
+            self._write(f"assets/{asset.name}", asset.read_text(encoding="utf-8"))
+        self._write(LIVE, STATIC_LIVE)
+
+    def template_page(self, subject: Subject, renderer: Renderer) -> None:
+        """Write the page of one template, and its spec."""
+        page = page_of(subject, renderer, self._exports)
+        self._findings[subject.slug] = page.findings
+        used = {one.kind for one in page.told}
+        self._page(
+            "template.html",
+            f"templates/{subject.slug}.html",
+            page=page,
+            family=self._family_of.get(subject.slug),
+            severities=severities(page.findings),
+            kinds=KINDS,
+            used=used,
+            data=_data(page.data()),
+            folder=str(self.folder),
+        )
+        if page.spec_text:
+            self._write(f"specs/{subject.slug}.yaml", page.spec_text)
+
+    def corpus_pages(self) -> None:
+        """Write the pages about all templates."""
+        self._index()
+        self._formats()
+        self._defects()
+        self._history()
+
+    def close(self) -> Written:
+        """Remove what an older report had and this one has not; say what was written."""
+        for name in self._before - self._files.keys():
+            (self.folder / name).unlink(missing_ok=True)
+        self._write_manifest(self._files)
+        pages = {subject.slug: f"templates/{subject.slug}.html" for subject in self.subjects}
+        return Written(self.folder, len(self._files), sum(self._files.values()), pages)
+
+    def _index(self) -> None:
+        rows = [self._row(subject) for subject in self.subjects]
+        calling = [subject for subject in self.subjects if subject.calls_shown]
+        verdicts = self._verdicts()
+        self._page(
+            "index.html",
+            "index.html",
+            subjects=self.subjects,
+            rows=rows,
+            calling=len(calling),
+            proven=sum(subject.verdict in PROVEN for subject in calling),
+            families=self._families,
+            defects=sum(len(found) for found in self._findings.values()),
+            bar=drawing.bar(verdicts),
+            verdicts=verdicts,
+            columns=COLUMNS,
+            filters=self._filters(),
+        )
+
+    def _verdicts(self) -> dict[str, int]:
+        counts = Counter(subject.verdict for subject in self.subjects)
+        return {verdict: counts[verdict] for verdict in (*VERDICTS, "crashed") if counts[verdict]}
+
+    def _row(self, subject: Subject) -> dict[str, Any]:
+        family = self._family_of.get(subject.slug)
+        kinds = " ".join(dict.fromkeys(finding.kind for finding in self._findings[subject.slug]))
+        words = [subject.template.name, subject.verdict.replace("_", " "), kinds, family.label if family else ""]
+        return {
+            "subject": subject,
+            "search": visible(" ".join(words).lower()),
+            "kinds": kinds,
+            "key": family.key if family else "",
+            "size": len(family.members) if family else 0,
+        }
+
+    def _filters(self) -> dict[str, list[tuple[str, int]]]:
+        """For each column its values with their numbers, the most frequent first."""
+        columns: dict[str, Counter[str]] = {"verdict": Counter(s.verdict for s in self.subjects)}
+        for name in COLUMNS:
+            columns[name] = Counter(subject.can.to_json()[name] for subject in self.subjects)
+        columns["defect"] = Counter(
+            kind for found in self._findings.values() for kind in {finding.kind for finding in found}
+        )
+        return {name: counts.most_common() for name, counts in columns.items()}
+
+    def _formats(self) -> None:
+        distances = [[distance(one, other) for other in self._families] for one in self._families]
+        points = place(distances)
+        radii = [drawing.radius(family) for family in self._families]
+        placed = fit(points, radii, drawing.WIDTH, drawing.MAP_HEIGHT)
+        self._page(
+            "formats.html",
+            "formats.html",
+            families=self._families,
+            count=sum(len(family.members) for family in self._families),
+            map=drawing.map_of(self._families, placed) if len(self._families) > 2 else "",  # noqa: PLR2004
+            stress=stress(distances, points),
+            colours=[(shown, word) for word, shown in drawing.CALL_COLOURS.items()],
+            near=_nearest(self._families, distances),
+        )
+
+    def _defects(self) -> None:
+        members: dict[str, list[Subject]] = {}
+        for subject in self.subjects:
+            for kind in dict.fromkeys(finding.kind for finding in self._findings[subject.slug]):
+                members.setdefault(kind, []).append(subject)
+        order = {"error": 0, "warning": 1, "note": 2}
+        kinds = [
+            {
+                "name": kind,
+                "severity": RULES[kind][0],
+                "text": RULES[kind][1],
+                "members": found,
+                "bar": drawing.share(len(found), len(self.subjects)),
+            }
+            for kind, found in members.items()
+        ]
+        kinds.sort(key=lambda kind: (order[str(kind["severity"])], -len(members[str(kind["name"])])))
+        self._page("defects.html", "defects.html", kinds=kinds)
+
+    def _history(self) -> None:
+        seen = {verdict for run in self._runs for verdict in run.verdicts.values()}
+        order = [verdict for verdict in (*VERDICTS, "crashed") if verdict in seen]
+        befores: list[Run | None] = [None, *self._runs]
+        runs = [
+            {"run": run, "first": before is None, "changes": changes(before, run)}
+            for before, run in zip(befores, self._runs, strict=False)
+        ]
+        pages = {subject.template.name: subject.slug for subject in self.subjects}
+        chart = drawing.chart(self._runs, order)
+        self._page("history.html", "history.html", runs=runs, chart=chart, verdicts=order, pages=pages)
+
+    def _page(self, template: str, path: str, **values: Any) -> None:
+        root = "../" * path.count("/")
+        text = self._pages.get_template(template).render(
+            title=self._title,
+            root=root,
+            here=path,
+            policy=POLICY,
+            version=_version(),
+            time=self._runs[-1].time if self._runs else "",
+            **values,
+        )
+        self._write(path, text)
+
+    def _write(self, name: str, text: str) -> None:
+        try:
+            write_file(self.folder / name, text)
+        except OSError as error:
+            raise UsageError(
+                f"{self.folder / name}: this file cannot be written ({error.strerror or error})"
+            ) from error
+        self._files[name] = len(text.encode())
+
+    def _write_manifest(self, files: Iterable[str]) -> None:
+        data = {"format_version": _FORMAT_VERSION, "title": self._title, "files": sorted(files)}
+        write_file(self.folder / MANIFEST, json.dumps(data, indent=1) + "\n")
+
+
+def read_manifest(folder: Path) -> list[str] | None:
+    """The files of the report in a folder; None when there is no report."""
+    try:
+        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    files = data.get("files") if isinstance(data, dict) else None
+    if not isinstance(files, list) or data.get("format_version") != _FORMAT_VERSION:
+        return None
+    return [name for name in files if isinstance(name, str) and is_inside(name)]
+
+
+def is_inside(name: str) -> bool:
+    """Whether a name is that of a file a report may have: relative, one folder deep at most, nothing hidden."""
+    parts = name.split("/")
+    return len(parts) <= 2 and all(part and not part.startswith(".") and "\\" not in part for part in parts)  # noqa: PLR2004
+
+
+def _nearest(
+    known: Sequence[Family], distances: Sequence[Sequence[float]]
+) -> dict[str, tuple[Family, float] | None]:
+    """The nearest other family of each."""
+    found: dict[str, tuple[Family, float] | None] = {}
+    for at, family in enumerate(known):
+        others = [(distances[at][other], other) for other in range(len(known)) if other != at]
+        found[family.key] = (known[min(others)[1]], min(others)[0]) if others else None
+    return found
+
+
+def _data(value: Mapping[str, Any]) -> Markup:
+    """JSON for a block that is not run: nothing in it can end the block."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704  (its markup characters are escaped above)
+
+
+def _environment() -> Environment:
+    pages = Environment(
+        loader=PackageLoader("analyzer.report", "pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    pages.filters["visible"] = visible
+    pages.filters["words"] = lambda text: text.replace("_", " ")
+    pages.filters["shown"] = _shown
+    return pages
+
+
+def _shown(value: Any) -> str:
+    """A witness's value as text: text as it is, anything else as JSON."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    return visible(text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …")
+
+
+def _version() -> str:
+    try:
+        return metadata.version("chat-template-analyzer")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def specs_of(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The templates of a report that have a spec: the slug and the spec's file."""
+    for name in read_manifest(folder) or ():
+        if name.startswith("specs/") and name.endswith(".yaml"):
+            yield name.removeprefix("specs/").removesuffix(".yaml"), folder / name
+
+
