@@ -23,6 +23,11 @@ from analyzer.verify.trips import Stage
 from analyzer.verify.writer import turn_pieces
 
 
+_FOLDED: Final = 420
+_TAIL: Final = 180
+"""A prompt of more characters is folded but for its last ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A text with its spans, which tile it from the model's first turn on; or why there is none."""
@@ -30,6 +35,14 @@ class Shown:
     text: str = ""
     spans: tuple[Span, ...] = ()
     refusal: str = ""
+
+    @property
+    def preamble(self) -> int:
+        """How many characters at the beginning may be folded away: the prompt but for its last lines."""
+        first = self.spans[0] if self.spans else None
+        if first is None or first.kind != "prompt" or first.end <= _FOLDED:
+            return 0
+        return self.text.find("\n", first.end - _TAIL, first.end) + 1 or first.end - _TAIL
 
     @property
     def explained(self) -> float:

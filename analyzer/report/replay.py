@@ -7,7 +7,7 @@ the real runtime: nothing in the page parses.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from analyzer.chat import Message
@@ -82,20 +82,25 @@ def replay(
 def own_replay(spec: Spec, message: Message) -> Replay:
     """The message as the spec writes it, taken in deltas of which one ends inside a marker.
 
-    The turn stands behind the spec's own prompt; where a turn cannot go on from that one, behind the bare header.
+    The turn stands behind the spec's own prompt; without reasoning where the prompt has closed it; behind the bare header
+    where no turn goes on from the prompt.
     """
-    header = from_header(spec)
     prompts = [found.text for found in spec.turn.prompts if not found.set and found.after == "user"]
-    tried = [(spec, text) for text in prompts] + [(header, spec.turn.header)]
-    made: list[Replay] = []
-    for used, prompt in tried:
-        text = write_turn(spec, message, prompt=prompt)
+    silent = replace(message, reasoning_content=None)
+    tried = [(spec, prompt, sent) for sent in (message, silent) for prompt in prompts]
+    tried.append((from_header(spec), spec.turn.header, message))
+    made: Replay | None = None
+    for used, prompt, sent in tried:
+        whole = write_turn(spec, sent)
+        if not whole.startswith(prompt):
+            continue
+        text = whole.removeprefix(prompt)
         marker, at = marker_in(spec, text)
-        done = replay(used, list(cut(text, DELTA, at)), prompt=prompt)
-        made.append(Replay(done.prompt, done.steps, done.message, done.problems, marker))
-        if not done.problems and _says(done.message, message):
-            break
-    return next((one for one in made if not one.problems and _says(one.message, message)), made[0])
+        done = replace(replay(used, list(cut(text, DELTA, at)), prompt=prompt), marker=marker)
+        if not done.problems and _says(done.message, sent):
+            return done
+        made = made or done
+    return made if made is not None else replay(spec, list(cut(write_turn(spec, message), DELTA)))
 
 
 def _says(got: Message, sent: Message) -> bool:
