@@ -36,8 +36,8 @@ def command(source: str, variant: str | None, only: str | None, as_json: bool) -
       analyzer explain model/ --json | jq .findings
     """
     from analyzer.analysis import analyze  # noqa: PLC0415
-    from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
     from analyzer.cli.renders import renders  # noqa: PLC0415
+    from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415
 
     letters = [family.letter for family in FAMILIES]
@@ -97,10 +97,10 @@ def _evidence(spec: Spec) -> Iterator[tuple[str, Evidence]]:
 def _print(out: Console, analysis: Analysis, shown: dict[str, Shown], only: str | None) -> None:
     from rich.text import Text  # noqa: PLC0415
 
-    from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
     from analyzer.cli.paint import heading, indented, put, row  # noqa: PLC0415
     from analyzer.cli.renders import NEEDLE_STYLES  # noqa: PLC0415
     from analyzer.cli.summary import facts  # noqa: PLC0415
+    from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
     from analyzer.observe.variants import describe  # noqa: PLC0415
     from analyzer.spec.markers import markers  # noqa: PLC0415
 

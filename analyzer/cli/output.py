@@ -8,7 +8,9 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from analyzer.visible import visible as visible
+from analyzer.visible import visible
+
+__all__ = ["WIDTH", "console", "print_json", "to_json", "visible"]
 
 WIDTH: Final = 110
 """How wide text is set where there is no terminal to ask."""

@@ -30,7 +30,9 @@ _MODEL_FILES: Final = ("tokenizer_config.json", "chat_template.jinja", "chat_tem
     type=click.Path(file_okay=False, path_type=Path),
     help="The folder of the report: a new one, or one that holds a report.",
 )
-@click.option("--which", type=click.Choice(["core", "full"]), help="Take the templates of a synced corpus too.")
+@click.option(
+    "--which", type=click.Choice(["core", "full"]), help="Take the templates of a synced corpus too."
+)
 @click.option("--title", default="Chat templates", show_default=True, help="What the report is called.")
 @click.option(
     "--history",
@@ -117,7 +119,9 @@ def _write(
     subjects = _subjects(templates, jobs)
     runs = _remember(history, subjects) if history is not None else ()
     with _progress("writing", len(subjects)) as tell:
-        return write_site(subjects, output, history=runs, title=title, progress=lambda one: tell(one.template.name))
+        return write_site(
+            subjects, output, history=runs, title=title, progress=lambda one: tell(one.template.name)
+        )
 
 
 def _subjects(templates: Sequence[Template], jobs: int) -> list[Subject]:

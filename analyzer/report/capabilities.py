@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from analyzer.spec.model import CallsSegment, JsonLayout, Spec
-from analyzer.verify.literals import layout_parts, string_codec
 from analyzer.spec.parts import ArgumentsSlot, IdSlot, IndexSlot
+from analyzer.verify.literals import layout_parts, string_codec
 
 COLUMNS: Final[Mapping[str, str]] = {
     "calls": "how a call is written",

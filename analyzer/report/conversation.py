@@ -22,7 +22,6 @@ from analyzer.verify.results import Answer, results_pieces
 from analyzer.verify.trips import Stage
 from analyzer.verify.writer import turn_pieces
 
-
 _FOLDED: Final = 420
 _TAIL: Final = 180
 """A prompt of more characters is folded but for its last ones."""
@@ -207,5 +206,7 @@ def _turn_start(header: str, before: str) -> int:
 
 
 def _message(reply: Reply) -> Message:
-    calls = tuple(ToolCall(call.name, json.dumps(call.arguments), f"call_{n}") for n, call in enumerate(reply.calls))
+    calls = tuple(
+        ToolCall(call.name, json.dumps(call.arguments), f"call_{n}") for n, call in enumerate(reply.calls)
+    )
     return Message(reply.content, reply.reasoning, calls)

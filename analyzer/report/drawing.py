@@ -66,7 +66,9 @@ def map_of(families: Sequence[Family], points: Sequence[Point]) -> Markup:
     discs = []
     for family, (x, y) in zip(families, points, strict=True):
         count = len(family.members)
-        name = f"{_short(family.label)}, {count} template{'s' if count > 1 else ''}, calls: {family.can.calls}"
+        name = (
+            f"{_short(family.label)}, {count} template{'s' if count > 1 else ''}, calls: {family.can.calls}"
+        )
         discs.append(
             Markup(
                 '<a href="#f-{}" aria-label="{}"><title>{}</title><circle cx="{}" cy="{}" r="{}" class="{}"/></a>'
@@ -118,9 +120,7 @@ def chart(runs: Sequence[Run], order: Sequence[str]) -> Markup:
                 )
         if number in (0, len(runs) - 1) or room > 70:  # noqa: PLR2004  (a date is that wide)
             parts.append(
-                Markup('<text x="{}" y="{}">{}</text>').format(
-                    f"{left:.1f}", CHART_HEIGHT - 6, run.time[:10]
-                )
+                Markup('<text x="{}" y="{}">{}</text>').format(f"{left:.1f}", CHART_HEIGHT - 6, run.time[:10])
             )
     parts.append(Markup('<text x="4" y="24">{}</text>').format(most))
     return _svg(WIDTH, CHART_HEIGHT, f"Verdicts of {len(runs)} runs", Markup("").join(parts))
@@ -134,5 +134,3 @@ def _svg(width: int, height: int, label: str, inner: Markup, *, role: str = "img
 def _short(text: str, most: int = 40) -> str:
     line = visible(text).replace("\n", "↵")
     return line if len(line) <= most else f"{line[: most - 1]}…"
-
-

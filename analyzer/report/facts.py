@@ -190,9 +190,7 @@ def _ids(layout: Layout) -> str:
 def _reasoning(segment: ReasoningSegment) -> _Phrases:
     yield from _around(segment.open, "reasoning", segment.close)
     fields = " or ".join(segment.fields)
-    yield Phrase(
-        f"; field {fields}, {segment.when.replace('_', ' ')}, kept {segment.kept.replace('_', ' ')}"
-    )
+    yield Phrase(f"; field {fields}, {segment.when.replace('_', ' ')}, kept {segment.kept.replace('_', ' ')}")
     if segment.empty:
         yield Phrase("; without any ")
         yield _literal(segment.empty)

@@ -71,5 +71,3 @@ def _label(spec: Spec) -> str:
     opener = first.open if isinstance(first, JsonLayout) else first.parts[0]
     text = calls.open.strip() or (opener.strip() if isinstance(opener, str) else "")
     return text or spec.turn.header.strip() or "no marker"
-
-

@@ -27,9 +27,7 @@ def place(distances: Sequence[Sequence[float]], seed: int = 0) -> list[Point]:
     chance = random.Random(seed)  # noqa: S311  (repeatable, not secret)
     xs = [chance.random() for _ in range(count)]
     ys = [chance.random() for _ in range(count)]
-    wanted = [
-        (one, other, max(distances[one][other], _NEAR)) for one in range(count) for other in range(one)
-    ]
+    wanted = [(one, other, max(distances[one][other], _NEAR)) for one in range(count) for other in range(one)]
     for number in range(_ROUNDS):
         chance.shuffle(wanted)
         step = math.exp(math.log(_LAST_STEP) * number / (_ROUNDS - 1))

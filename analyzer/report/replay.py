@@ -20,6 +20,8 @@ from analyzer.verify.writer import write_turn
 
 DELTA: Final = 6
 """How many characters a delta has where nothing else is asked for: about one token."""
+_MOST: Final = 200
+"""How many deltas a page's replay has at most, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +52,17 @@ class Replay:
         return "".join(step.text for step in self.steps)
 
     def to_json(self) -> dict[str, Any]:
-        """The replay as JSON data."""
+        """The replay as JSON data; `held` is a number where so many characters at the end of the text are held back."""
+        steps, came = [], ""
+        for step in self.steps:
+            came += step.text
+            events = [event_data(event) for event in step.events]
+            held: str | int = len(step.held) if came.endswith(step.held) else step.held
+            steps.append({"text": step.text, "events": events, "held": held})
         return {
             "prompt": self.prompt,
             "marker": self.marker,
-            "steps": [
-                {"text": step.text, "events": [event_data(event) for event in step.events], "held": step.held}
-                for step in self.steps
-            ],
+            "steps": steps,
             "message": self.message.to_openai(),
         }
 
@@ -82,12 +87,13 @@ def replay(
 def own_replay(spec: Spec, message: Message) -> Replay:
     """The message as the spec writes it, taken in deltas of which one ends inside a marker.
 
-    The turn stands behind the spec's own prompt; without reasoning where the prompt has closed it; behind the bare header
-    where no turn goes on from the prompt.
+    The turn stands behind the spec's own prompt; without reasoning where the prompt has closed it, without text where calls
+    have to come first; behind the bare header where no turn goes on from the prompt.
     """
     prompts = [found.text for found in spec.turn.prompts if not found.set and found.after == "user"]
     silent = replace(message, reasoning_content=None)
-    tried = [(spec, prompt, sent) for sent in (message, silent) for prompt in prompts]
+    variants = (message, silent, replace(silent, content=None)) if message.tool_calls else (message, silent)
+    tried = [(spec, prompt, sent) for sent in variants for prompt in prompts]
     tried.append((from_header(spec), spec.turn.header, message))
     made: Replay | None = None
     for used, prompt, sent in tried:
@@ -96,7 +102,8 @@ def own_replay(spec: Spec, message: Message) -> Replay:
             continue
         text = whole.removeprefix(prompt)
         marker, at = marker_in(spec, text)
-        done = replace(replay(used, list(cut(text, DELTA, at)), prompt=prompt), marker=marker)
+        size = max(DELTA, len(text) // _MOST)
+        done = replace(replay(used, list(cut(text, size, at)), prompt=prompt), marker=marker)
         if not done.problems and _says(done.message, sent):
             return done
         made = made or done
@@ -128,4 +135,3 @@ def cut(text: str, size: int, inside: int = 0) -> Iterator[str]:
             end = inside
         yield text[at:end]
         at = end
-

@@ -13,7 +13,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from analyzer.errors import AnalyzerError, UsageError
@@ -86,19 +86,19 @@ class _Handler(BaseHTTPRequestHandler):
     """One request."""
 
     server: ReportServer
-    server_version: ClassVar[str] = "analyzer-report"
-    sys_version: ClassVar[str] = ""
+    server_version = "analyzer-report"
+    sys_version = ""
     timeout = _SECONDS
 
-    def do_GET(self) -> None:  # noqa: N802  (named by the base class)
+    def do_GET(self) -> None:
         """A file of the report."""
         self._answer(self._file)
 
-    def do_HEAD(self) -> None:  # noqa: N802
+    def do_HEAD(self) -> None:
         """The same without its text."""
         self._answer(self._file)
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         """A text to parse."""
         self._answer(self._parsed)
 
@@ -175,8 +175,10 @@ def _asked(body: bytes) -> Mapping[str, Any]:
 
 
 def parsed(specs: Mapping[str, Path], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The replay of a text: `page` names the template, `text` is the model's, `size` the characters of a delta, `prompt` the
-    number of the generation prompt that stands before it.
+    """The replay of a text.
+
+    `page` names the template, `text` is the model's, `size` the characters of a delta, `prompt` the number of the generation
+    prompt that stands before it.
 
     Raises:
         BadRequest: the request is not like that, or asks for too much.

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from analyzer.analysis import VERDICTS
 from analyzer.corpus.result import PROVEN
@@ -199,7 +199,12 @@ class _Site:
     def _row(self, subject: Subject) -> dict[str, Any]:
         family = self._family_of.get(subject.slug)
         kinds = " ".join(dict.fromkeys(finding.kind for finding in self._findings[subject.slug]))
-        words = [subject.template.name, subject.verdict.replace("_", " "), kinds, family.label if family else ""]
+        words = [
+            subject.template.name,
+            subject.verdict.replace("_", " "),
+            kinds,
+            family.label if family else "",
+        ]
         return {
             "subject": subject,
             "search": visible(" ".join(words).lower()),
@@ -340,6 +345,7 @@ def _environment() -> Environment:
     pages.filters["visible"] = visible
     pages.filters["words"] = lambda text: text.replace("_", " ")
     pages.filters["shown"] = _shown
+    pages.filters["prose"] = _prose
     return pages
 
 
@@ -347,6 +353,17 @@ def _shown(value: Any) -> str:
     """A witness's value as text: text as it is, anything else as JSON."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     return visible(text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …")
+
+
+def _prose(text: str) -> Markup:
+    """A sentence of ours with what stands between back quotes as code; every part of it is escaped."""
+    parts = visible(text).split("`")
+    if len(parts) % 2 == 0:
+        return escape(visible(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
+        for number, part in enumerate(parts)
+    )
 
 
 def _version() -> str:
@@ -361,5 +378,3 @@ def specs_of(folder: Path) -> Iterator[tuple[str, Path]]:
     for name in read_manifest(folder) or ():
         if name.startswith("specs/") and name.endswith(".yaml"):
             yield name.removeprefix("specs/").removesuffix(".yaml"), folder / name
-
-

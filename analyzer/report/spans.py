@@ -167,14 +167,14 @@ def _inside(piece: Piece, text: str, start: int, end: int, layout: str) -> Itera
     """The spans of arguments that are one value: its keys, its values, and what holds them together."""
     keys, values = _words(piece.content)
     for found in _TOKEN.finditer(text, start, end):
-        token = found.group()
+        word = found.group()
         behind = text[found.end() : end].lstrip()
-        if token.isspace() or token in "{}[],:":
+        if word.isspace() or word in "{}[],:":
             kind = "call"
-        elif behind.startswith(":") and _plain(token) in keys:
+        elif behind.startswith(":") and _plain(word) in keys:
             kind = "key"
         else:
-            kind = "value" if piece.slot == "arguments" or _plain(token) in values else "call"
+            kind = "value" if piece.slot == "arguments" or _plain(word) in values else "call"
         yield Span(found.start(), found.end(), kind, f"{layout}.codecs" if kind == "value" else layout)
 
 
@@ -198,8 +198,8 @@ def _words(value: Any) -> tuple[set[str], set[str]]:
     return keys, values
 
 
-def _plain(token: str) -> str:
-    return token.strip("\"'")
+def _plain(word: str) -> str:
+    return word.strip("\"'")
 
 
 def evidence_for(spec: Spec, path: str) -> tuple[tuple[str, Evidence], ...]:

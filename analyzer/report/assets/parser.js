@@ -18,6 +18,15 @@
     return made;
   };
 
+  // A number says how many characters at the end of the text so far are held back.
+  function heldBack(count) {
+    if (!count) return "";
+    const { held } = replay.steps[count - 1];
+    if (typeof held === "string") return held;
+    const came = [...replay.steps.slice(0, count).map((one) => one.text).join("")];
+    return came.slice(came.length - held).join("");
+  }
+
   // What a client makes of the events so far. Arguments are text; they are JSON once a call is complete.
   function message(count) {
     const out = { role: "assistant", content: "" };
@@ -50,7 +59,7 @@
     const text = replay.steps.map((one) => one.text).join("");
     const came = replay.steps.slice(0, step).reduce((sum, one) => sum + one.text.length, 0);
     const now = step ? came - replay.steps[step - 1].text.length : came;
-    const held = step ? replay.steps[step - 1].held.length : 0;
+    const held = heldBack(step).length;
     const known = new Array(came).fill("");
     for (const one of replay.steps.slice(0, step)) {
       for (const event of one.events) known.fill(kinds[event.event], points(text, event.start), points(text, event.end));
@@ -77,7 +86,7 @@
 
   function draw() {
     const all = replay.steps.length;
-    const one = step ? replay.steps[step - 1] : { events: [], held: "", text: "" };
+    const one = step ? replay.steps[step - 1] : { events: [] };
     drawTape();
     at("events").replaceChildren();
     for (const event of one.events) {
@@ -87,7 +96,7 @@
       item.append(` ${rest.join(" ")}`);
     }
     if (!one.events.length) put(at("events"), "li", step ? "nothing yet: this delta says nothing that is certain" : "nothing has come in", "empty");
-    at("held").textContent = one.held;
+    at("held").textContent = heldBack(step);
     at("message").textContent = JSON.stringify(message(step), null, 2);
     at("at").value = String(step);
     at("place").value = `${step} of ${all}`;
