@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -132,9 +133,10 @@ class _Painter:
         results = [
             Answer(call, content) for call, content in zip(adapted.truth.tool_calls, RESULTS, strict=False)
         ]
-        pieces += results_pieces(spec.results, results) if spec.results is not None else []
-        pieces += turn_pieces(spec, _message(answer))
-        return self._explained(adapted, texts[-1], pieces)
+        if spec.results is not None:
+            pieces += _filled(results_pieces(spec.results, results), results)
+        said = [content for content in (TEXT, *RESULTS) if content in texts[-1]]
+        return self._explained(adapted, texts[-1], pieces, turn_pieces(spec, _message(answer)), said)
 
     def rows(self) -> Iterator[Row]:
         """The turn with one call beside the turn with two, part by part."""
@@ -181,12 +183,27 @@ class _Painter:
         ]
         return texts, failures
 
-    def _explained(self, adapted: Adapted, text: str, pieces: Sequence[Piece]) -> Shown:
+    def _explained(
+        self,
+        adapted: Adapted,
+        text: str,
+        pieces: Sequence[Piece],
+        answer: Sequence[Piece],
+        said: Sequence[str],
+    ) -> Shown:
+        """The spans of a whole conversation; the answer's turn is sought behind all that was `said` before it."""
         start = self._start(adapted, text)
         if start is None:
             return Shown(text, (Span(0, len(text), "unexplained"),))
+        header = self._spec.turn.header
+        behind = max((text.rfind(one) + len(one) for one in said), default=start)
+        middle = text.find(header, behind) if header.strip() else -1
         head = (Span(0, start, "prompt"),) if start else ()
-        return Shown(text, (*head, *explain(self._spec, pieces, text, locate(pieces, text, start))))
+        if middle < start:
+            both = [*pieces, *answer]
+            return Shown(text, (*head, *explain(self._spec, both, text, locate(both, text, start))))
+        first = explain(self._spec, pieces, text, locate(pieces, text[:middle], start))
+        return Shown(text, (*head, *first, *explain(self._spec, answer, text, locate(answer, text, middle))))
 
     def _start(self, adapted: Adapted, text: str) -> int | None:
         """Where the model's turn, header included, begins in a render; None when that cannot be told."""
@@ -197,6 +214,23 @@ class _Painter:
         said = adapted.before[-1].get("content")
         cut = cut_turn(self._spec, Before(prompt, bare, said if isinstance(said, str) else ""), text)
         return None if isinstance(cut, str) else _turn_start(self._spec.turn.header, cut.before)
+
+
+def _filled(pieces: Sequence[Piece], answers: Sequence[Answer]) -> Iterator[Piece]:
+    """The pieces of results, where a spec writes the place of a name or an id into a literal as `{name}` or `{id}`."""
+    seen = 0
+    for piece in pieces:
+        seen += piece.slot == "result"
+        behind = piece.path.endswith((".close", ".end"))
+        call = answers[min(max(seen - behind, 0), len(answers) - 1)].call if answers else None
+        if piece.slot or call is None:
+            yield piece
+            continue
+        for part in re.split(r"(\{name\}|\{id\})", piece.text):
+            if part in ("{name}", "{id}"):
+                yield Piece.raw((call.name if part == "{name}" else call.id) or "", part[1:-1])
+            elif part:
+                yield Piece.literal(part, piece.path)
 
 
 def _turn_start(header: str, before: str) -> int:

@@ -10,7 +10,7 @@ from analyzer.runtime import Parser, assemble
 from analyzer.spec.model import Spec
 from tests.report.conftest import ROOT, own_subject
 
-OWN = sorted(path.stem for path in (ROOT / "corpus" / "templates").glob("*.jinja"))
+OWN = sorted(path.stem for path in (ROOT / "generated" / "own").glob("*.yaml"))
 SPECS = {name: own_subject(name).spec for name in OWN}
 CALLING = sorted(name for name, spec in SPECS.items() if spec is not None and spec.calls is not None)
 
