@@ -83,8 +83,8 @@ def command(
     if sources or which is not None:
         written = _write(_templates(sources, which), output, title, history, jobs)
         if as_json:
-            pages = {"folder": str(written.folder), "files": written.files, "bytes": written.bytes}
-            print_json({**pages, "pages": dict(written.pages)})
+            sizes = {"folder": str(written.folder), "files": written.files, "bytes": written.bytes}
+            print_json({**sizes, "explained": dict(written.explained), "pages": dict(written.pages)})
         else:
             _say(written)
     if serve:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from markupsafe import Markup
@@ -27,8 +27,11 @@ CALL_COLOURS: Final[Mapping[str, str]] = {
 }
 """The class of a disc, by how calls are written."""
 
-_LABELLED: Final = 14
-"""How many of the largest families have their label on the map."""
+_LABELLED: Final = 24
+"""How many of the largest families may have their label on the map."""
+_LETTER: Final = 6.9
+_LINE: Final = 14
+"""The width and height of a label's letters, about."""
 
 
 def bar(counts: Mapping[str, int], *, height: int = 22) -> Markup:
@@ -84,13 +87,25 @@ def map_of(families: Sequence[Family], points: Sequence[Point]) -> Markup:
         )
     labels = [
         Markup('<text class="label" x="{}" y="{}" text-anchor="middle" aria-hidden="true">{}</text>').format(
-            f"{min(max(x, 60), WIDTH - 60):.1f}", f"{y + 4:.1f}", _short(family.label, 18)
+            f"{x:.1f}", f"{y + 4:.1f}", text
         )
-        for family, (x, y) in list(zip(families, points, strict=True))[:_LABELLED]
-        if len(family.members) > 1
+        for x, y, text in _labels(families, points)
     ]
     inner = Markup("").join([*discs, *labels])
     return _svg(WIDTH, MAP_HEIGHT, "Map of formats", inner, role="group")
+
+
+def _labels(families: Sequence[Family], points: Sequence[Point]) -> Iterator[tuple[float, float, str]]:
+    """Labels of the largest families, with their places; one that would cover another is left out."""
+    taken: list[tuple[float, float, float]] = []
+    for family, (x, y) in list(zip(families, points, strict=True))[:_LABELLED]:
+        text = _short(family.label, 18)
+        half = len(text) * _LETTER / 2
+        at = min(max(x, half), WIDTH - half)
+        free = all(abs(at - other) > half + room or abs(y - line) > _LINE for other, line, room in taken)
+        if free and len(family.members) > 1:
+            taken.append((at, y, half))
+            yield at, y, text
 
 
 def chart(runs: Sequence[Run], order: Sequence[str]) -> Markup:

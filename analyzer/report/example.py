@@ -13,7 +13,10 @@ TOOLS: Final = (
         "The weather in a city.",
         {
             "type": "object",
-            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+            "properties": {
+                "city": {"type": "string", "description": "The city."},
+                "days": {"type": "integer", "description": "How many days."},
+            },
             "required": ["city"],
         },
     ),
@@ -22,7 +25,10 @@ TOOLS: Final = (
         "Hotels of a city.",
         {
             "type": "object",
-            "properties": {"city": {"type": "string"}, "filters": {"type": "object"}},
+            "properties": {
+                "city": {"type": "string", "description": "The city."},
+                "filters": {"type": "object", "description": "What the hotel must have."},
+            },
             "required": ["city"],
         },
     ),

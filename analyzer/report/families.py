@@ -1,20 +1,22 @@
 """Families: templates that share one format, and how near two formats are.
 
 Two templates share a format when their specs are equal but for what belongs to one template (`format_of`).  The
-distance of two formats is the Jaccard distance of their sets of features: every marker (`analyzer.spec.markers`) and
-every word of the matrix (`capabilities`); 0 for the same features, 1 for none in common.
+distance of two formats is the Jaccard distance of their sets of features: every marker (`analyzer.spec.markers`), every
+word of the matrix (`capabilities`), and every field of the format with its value; 0 for the same features, 1 for none in
+common.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from analyzer.corpus.golden import format_of
 from analyzer.report.capabilities import Capabilities
 from analyzer.report.subject import Subject
-from analyzer.spec.document import dumps
+from analyzer.spec.document import dumps, to_data
 from analyzer.spec.markers import markers
 from analyzer.spec.model import JsonLayout, Spec
 
@@ -60,7 +62,21 @@ def distance(one: Family, other: Family) -> float:
 def _family(key: str, spec: Spec, members: Sequence[Subject]) -> Family:
     can = members[0].can
     words = {f"{column}={word}" for column, word in can.to_json().items()}
-    return Family(key, _label(spec), spec, tuple(members), can, frozenset({*markers(spec), *words}))
+    features = frozenset({*markers(spec), *words, *_fields(to_data(spec), "")})
+    return Family(key, _label(spec), spec, tuple(members), can, features)
+
+
+def _fields(value: Any, path: str) -> Iterator[str]:
+    """Each field of a format with its value; segments count by their kind, items of other lists wherever they stand."""
+    if isinstance(value, Mapping):
+        kind = f"{path}:{value['kind']}" if isinstance(value.get("kind"), str) else path
+        for name, item in value.items():
+            yield from _fields(item, f"{kind}.{name}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _fields(item, path)
+    else:
+        yield f"{path}={value!r}"
 
 
 def _label(spec: Spec) -> str:

@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
+from statistics import mean
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -27,6 +28,7 @@ from analyzer.analysis import VERDICTS
 from analyzer.corpus.result import PROVEN
 from analyzer.errors import UsageError
 from analyzer.files import write_file
+from analyzer.lint.diff import diff
 from analyzer.lint.findings import RULES, Finding
 from analyzer.render import Renderer, RenderWorker
 from analyzer.report import drawing
@@ -49,6 +51,8 @@ MANIFEST: Final = "report.json"
 LIVE: Final = "live.js"
 STATIC_LIVE: Final = "globalThis.REPORT_IS_SERVED = false;\n"
 _FORMAT_VERSION: Final = 1
+_TOLD: Final = 8
+"""How many differences from the nearest format are told."""
 _SHOWN: Final = 4000
 """How many characters of a witness's value are shown."""
 
@@ -62,6 +66,8 @@ class Written:
     bytes: int
     pages: Mapping[str, str]
     """The page of each template, by its slug, relative to the folder."""
+    explained: Mapping[str, float]
+    """By verdict: which part of the characters of the model's turns the specs explain, the mean of all templates."""
 
 
 def write_site(
@@ -112,6 +118,7 @@ class _Site:
         self._family_of = {member.slug: family for family in self._families for member in family.members}
         self._exports: dict[str, tuple[Exported, ...]] = {}
         self._findings: dict[str, tuple[Finding, ...]] = {}
+        self._explained: dict[str, list[float]] = {}
         self._before: frozenset[str] = frozenset()
         self._files: dict[str, int] = {}
         self._pages = _environment()
@@ -143,6 +150,8 @@ class _Site:
         """Write the page of one template, and its spec."""
         page = page_of(subject, renderer, self._exports)
         self._findings[subject.slug] = page.findings
+        if page.shown is not None and page.shown.whole.text:
+            self._explained.setdefault(subject.verdict, []).append(page.shown.whole.explained)
         used = {one.kind for one in page.told}
         self._page(
             "template.html",
@@ -171,7 +180,8 @@ class _Site:
             (self.folder / name).unlink(missing_ok=True)
         self._write_manifest(self._files)
         pages = {subject.slug: f"templates/{subject.slug}.html" for subject in self.subjects}
-        return Written(self.folder, len(self._files), sum(self._files.values()), pages)
+        explained = {verdict: round(mean(shares), 4) for verdict, shares in sorted(self._explained.items())}
+        return Written(self.folder, len(self._files), sum(self._files.values()), pages, explained)
 
     def _index(self) -> None:
         rows = [self._row(subject) for subject in self.subjects]
@@ -315,14 +325,26 @@ def is_inside(name: str) -> bool:
     return len(parts) <= 2 and all(part and not part.startswith(".") and "\\" not in part for part in parts)  # noqa: PLR2004
 
 
-def _nearest(
-    known: Sequence[Family], distances: Sequence[Sequence[float]]
-) -> dict[str, tuple[Family, float] | None]:
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The format that is nearest to another one, and what the other one does in another way."""
+
+    family: Family
+    distance: float
+    changes: tuple[str, ...]
+    more: int
+    """How many changes are not told."""
+
+
+def _nearest(known: Sequence[Family], distances: Sequence[Sequence[float]]) -> dict[str, Near]:
     """The nearest other family of each."""
-    found: dict[str, tuple[Family, float] | None] = {}
+    found: dict[str, Near] = {}
     for at, family in enumerate(known):
         others = [(distances[at][other], other) for other in range(len(known)) if other != at]
-        found[family.key] = (known[min(others)[1]], min(others)[0]) if others else None
+        if others:
+            apart, other = min(others)
+            told = [str(change) for change in diff(known[other].spec, family.spec)]
+            found[family.key] = Near(known[other], apart, tuple(told[:_TOLD]), max(0, len(told) - _TOLD))
     return found
 
 

@@ -36,6 +36,8 @@ _SLOTS: Final = {"index": "id", "call": "call", "arguments": "value"}
 _ANCHOR: Final = 4
 """How many characters a piece needs for the reading to go on at it after something that was not explained."""
 _LOOK_AHEAD: Final = 40
+_LEFT_OUT: Final = 6
+"""How many characters of distance a piece that is left out counts for."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+|[{}\[\],:]|\s+')
 
 
@@ -102,15 +104,15 @@ def _spans(
 
 
 def _nearest(pieces: Sequence[Piece], number: int, text: str, at: int) -> tuple[int, int] | None:
-    """The piece, of those that come next, that stands first in the rest of the text."""
+    """The piece, of those that come next, that stands nearest: few characters on, and few pieces left out for it."""
     best: tuple[int, int] | None = None
+    least = 0
     for ahead in range(number, min(len(pieces), number + _LOOK_AHEAD)):
         word = pieces[ahead].text
-        if len(word.strip()) < _ANCHOR:
-            continue
-        begin = text.find(word, at)
-        if begin >= 0 and (best is None or begin < best[1]):
-            best = ahead, begin
+        begin = text.find(word, at) if len(word.strip()) >= _ANCHOR else -1
+        cost = begin - at + _LEFT_OUT * (ahead - number)
+        if begin >= 0 and (best is None or cost < least):
+            best, least = (ahead, begin), cost
     return best
 
 
@@ -203,23 +205,33 @@ def _plain(word: str) -> str:
 
 
 def evidence_for(spec: Spec, path: str) -> tuple[tuple[str, Evidence], ...]:
-    """What a span's field rests on: the evidence of the nearest field that has any, by its path."""
-    known = spec.evidence
-    for candidate in _candidates(path):
-        if candidate in known:
-            return tuple((candidate, one) for one in known[candidate])
+    """What a span's field rests on, each with the field it stands at: that of the nearest fields that have any."""
+    for fields in _nearest_fields(path):
+        found = tuple((field, one) for field in fields for one in spec.evidence.get(field, ()))
+        if found:
+            return found
     return ()
 
 
-def _candidates(path: str) -> Iterator[str]:
-    """Fields whose evidence speaks of this one: itself, those around it, and the one that names both of its ends."""
+def _nearest_fields(path: str) -> Iterator[tuple[str, ...]]:
+    """Fields whose evidence speaks of this one, the nearest first.
+
+    It itself; of a call, what shows where one begins and ends, or, inside an argument, how one is written; then what
+    stands around it, and the opener, whose evidence names both ends.
+    """
+    yield (path,)
+    call = re.match(r"(?P<segment>turn\.segments\[\d+\])\.layouts\[\d+\]", path)
+    if call is not None:
+        layout, segment = call.group(), call["segment"]
+        item = ".item" in path or path.endswith(".codecs")
+        yield (f"{layout}.parts",) if item else (f"{segment}.separator", layout)
+        yield layout, f"{layout}.parts"
+        yield (f"{segment}.open",)
     at = path
     while at:
-        yield at
         around = re.sub(r"(\.[a-z_]+|\[\d+\])$", "", at)
         if around == at:
             return
-        if around.endswith("]"):
-            yield f"{around}.parts"
-        yield f"{around}.open"
+        yield (f"{around}.open",)
+        yield (around,)
         at = around

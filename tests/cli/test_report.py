@@ -49,8 +49,9 @@ def test_a_folder_of_templates(invoke: Invoke, tmp_path: Path) -> None:
     assert "v-refused" in verdicts["broken"]
     assert "v-no_calls" in verdicts["no-tools"]
     assert "v-proven" in verdicts["bare-json"]
-    assert sum(path.stat().st_size for path in (tmp_path / "report").rglob("*.*") if path.name != "report.json") == (
-        found["bytes"]
+    assert (
+        sum(path.stat().st_size for path in (tmp_path / "report").rglob("*.*") if path.name != "report.json")
+        == (found["bytes"])
     )
 
 
@@ -82,7 +83,15 @@ def test_served_until_interrupted(invoke: Invoke, tmp_path: Path) -> None:
     """The address is told, pages come from it, Ctrl-C ends it without a traceback; a port that is taken is told."""
     folder = tmp_path / "report"
     assert 0 == invoke("report", TEMPLATE, "-o", folder).exit_code
-    command = [sys.executable, "-c", "from analyzer.cli import main; main()", "report", "--serve", "-o", str(folder)]
+    command = [
+        sys.executable,
+        "-c",
+        "from analyzer.cli import main; main()",
+        "report",
+        "--serve",
+        "-o",
+        str(folder),
+    ]
     process = subprocess.Popen([*command, "--port", "0"], stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
