@@ -8,6 +8,7 @@ rendered, and of files only those that the report's own list names are read.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
@@ -25,8 +26,8 @@ from analyzer.spec.model import Spec
 HOST: Final = "127.0.0.1"
 BODY_BYTES: Final = 1 << 20
 """The longest request that is read."""
-STEPS: Final = 20_000
-"""The most deltas that one request may ask for."""
+WORK: Final = 200_000_000
+"""The most characters that may be held back in all steps of one request together: its length, times its deltas."""
 _SECONDS: Final = 30.0
 _LIVE_TEXT: Final = "globalThis.REPORT_IS_SERVED = true;\n"
 _TYPES: Final[Mapping[str, str]] = {
@@ -70,6 +71,11 @@ class ReportServer(ThreadingHTTPServer):
                 f"port {port} of {HOST} cannot be used ({error.strerror or error})",
                 hint="Give another one with --port, or 0 for any.",
             ) from error
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that went away; anything else is a bug, and told as one."""
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
 
     @property
     def address(self) -> str:
@@ -189,8 +195,8 @@ def parsed(specs: Mapping[str, Path], asked: Mapping[str, Any]) -> dict[str, Any
         raise BadRequest(HTTPStatus.NOT_FOUND, "this report has no spec of that name")
     if not isinstance(text, str) or type(size) is not int or type(prompt) is not int or size < 1:
         raise BadRequest(HTTPStatus.BAD_REQUEST, "expected are a text, and the size of a delta from 1 on")
-    if len(text) / size > STEPS:
-        raise BadRequest(HTTPStatus.BAD_REQUEST, f"that makes more than {STEPS} deltas: give longer ones")
+    if len(text) * len(text) / size > WORK:
+        raise BadRequest(HTTPStatus.BAD_REQUEST, "that is a long text in many deltas: give longer ones")
     spec = _spec(specs[page])
     prompts = spec.turn.prompts
     if prompts and not 0 <= prompt < len(prompts):

@@ -12,6 +12,7 @@ and a Content-Security-Policy forbids inline scripts, so that a hostile template
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -45,7 +46,9 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
-"""The Content-Security-Policy of every page."""
+"""The Content-Security-Policy of the report where it is served."""
+_PAGE_POLICY: Final = re.sub(r"((?:script|style|img)-src 'self')", r"\1 file:", POLICY)
+"""That of the pages themselves: browsers do not agree on what `'self'` is for a page from the disk."""
 
 MANIFEST: Final = "report.json"
 LIVE: Final = "live.js"
@@ -286,7 +289,7 @@ class _Site:
             title=self._title,
             root=root,
             here=path,
-            policy=POLICY,
+            policy=_PAGE_POLICY,
             version=_version(),
             time=self._runs[-1].time if self._runs else "",
             **values,

@@ -19,7 +19,7 @@ def test_nothing_comes_from_elsewhere(report: Report) -> None:
     assert len(pages) == 4 + len(report.subjects)
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        assert "default-src &#39;none&#39;; script-src &#39;self&#39;;" in text
+        assert "default-src &#39;none&#39;; script-src &#39;self&#39; file:;" in text
         for link in re.findall(r'<(?:a|link|script|img)[^>]*?(?:href|src)="([^"]*)"', text):
             target = link.partition("#")[0]
             assert not target.startswith(("http", "//", "/")), link
