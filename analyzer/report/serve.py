@@ -18,8 +18,9 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from analyzer.errors import AnalyzerError, UsageError
+from analyzer.report.manifest import MANIFEST, read_manifest, specs_of
 from analyzer.report.replay import cut, replay
-from analyzer.report.site import LIVE, MANIFEST, POLICY, read_manifest, specs_of
+from analyzer.report.site import LIVE, POLICY
 from analyzer.spec.document import load_spec
 from analyzer.spec.model import Spec
 

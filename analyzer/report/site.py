@@ -11,19 +11,15 @@ and a Content-Security-Policy forbids inline scripts, so that a hostile template
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
 from statistics import mean
 from typing import Any, Final
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
 
 from analyzer.analysis import VERDICTS
 from analyzer.corpus.result import PROVEN
@@ -37,6 +33,8 @@ from analyzer.report.capabilities import COLUMNS
 from analyzer.report.families import Family, distance, families
 from analyzer.report.history import Run, changes, recent
 from analyzer.report.layout import fit, place, stress
+from analyzer.report.manifest import read_manifest, write_manifest
+from analyzer.report.markup import data_block, environment
 from analyzer.report.page import Exported, page_of, severities
 from analyzer.report.spans import KINDS
 from analyzer.report.subject import Subject
@@ -50,14 +48,10 @@ POLICY: Final = (
 _PAGE_POLICY: Final = re.sub(r"((?:script|style|img)-src 'self')", r"\1 file:", POLICY)
 """That of the pages themselves: browsers do not agree on what `'self'` is for a page from the disk."""
 
-MANIFEST: Final = "report.json"
 LIVE: Final = "live.js"
 STATIC_LIVE: Final = "globalThis.REPORT_IS_SERVED = false;\n"
-_FORMAT_VERSION: Final = 1
 _TOLD: Final = 8
 """How many differences from the nearest format are told."""
-_SHOWN: Final = 4000
-"""How many characters of a witness's value are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +118,7 @@ class _Site:
         self._explained: dict[str, list[float]] = {}
         self._before: frozenset[str] = frozenset()
         self._files: dict[str, int] = {}
-        self._pages = _environment()
+        self._pages = environment()
 
     def open(self) -> None:
         """Make the folder and see what an older report left there."""
@@ -144,7 +138,9 @@ class _Site:
         self._before = frozenset(manifest or ())
         for name in ("assets", "templates", "specs"):
             (self.folder / name).mkdir(exist_ok=True)
-        self._write_manifest(self._before)  # a report that is not finished can be written again
+        write_manifest(
+            self.folder, self._title, self._before
+        )  # a report that is not finished can be written again
         for asset in resources.files("analyzer.report").joinpath("assets").iterdir():
             self._write(f"assets/{asset.name}", asset.read_text(encoding="utf-8"))
         self._write(LIVE, STATIC_LIVE)
@@ -164,7 +160,7 @@ class _Site:
             severities=severities(page.findings),
             kinds=KINDS,
             used=used,
-            data=_data(page.data()),
+            data=data_block(page.data()),
             folder=str(self.folder),
         )
         if page.spec_text:
@@ -181,7 +177,7 @@ class _Site:
         """Remove what an older report had and this one has not; say what was written."""
         for name in self._before - self._files.keys():
             (self.folder / name).unlink(missing_ok=True)
-        self._write_manifest(self._files)
+        write_manifest(self.folder, self._title, self._files)
         pages = {subject.slug: f"templates/{subject.slug}.html" for subject in self.subjects}
         explained = {verdict: round(mean(shares), 4) for verdict, shares in sorted(self._explained.items())}
         return Written(self.folder, len(self._files), sum(self._files.values()), pages, explained)
@@ -305,28 +301,6 @@ class _Site:
             ) from error
         self._files[name] = len(text.encode())
 
-    def _write_manifest(self, files: Iterable[str]) -> None:
-        data = {"format_version": _FORMAT_VERSION, "title": self._title, "files": sorted(files)}
-        write_file(self.folder / MANIFEST, json.dumps(data, indent=1) + "\n")
-
-
-def read_manifest(folder: Path) -> list[str] | None:
-    """The files of the report in a folder; None when there is no report."""
-    try:
-        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    files = data.get("files") if isinstance(data, dict) else None
-    if not isinstance(files, list) or data.get("format_version") != _FORMAT_VERSION:
-        return None
-    return [name for name in files if isinstance(name, str) and is_inside(name)]
-
-
-def is_inside(name: str) -> bool:
-    """Whether a name is that of a file a report may have: relative, one folder deep at most, nothing hidden."""
-    parts = name.split("/")
-    return len(parts) <= 2 and all(part and not part.startswith(".") and "\\" not in part for part in parts)  # noqa: PLR2004
-
 
 @dataclass(frozen=True, slots=True)
 class Near:
@@ -351,55 +325,8 @@ def _nearest(known: Sequence[Family], distances: Sequence[Sequence[float]]) -> d
     return found
 
 
-def _data(value: Mapping[str, Any]) -> Markup:
-    """JSON for a block that is not run: nothing in it can end the block."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)  # noqa: S704  (its markup characters are escaped above)
-
-
-def _environment() -> Environment:
-    pages = Environment(
-        loader=PackageLoader("analyzer.report", "pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    pages.filters["visible"] = visible
-    pages.filters["words"] = lambda text: text.replace("_", " ")
-    pages.filters["shown"] = _shown
-    pages.filters["prose"] = _prose
-    return pages
-
-
-def _shown(value: Any) -> str:
-    """A witness's value as text: text as it is, anything else as JSON."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-    return visible(text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …")
-
-
-def _prose(text: str) -> Markup:
-    """A sentence of ours with what stands between back quotes as code; every part of it is escaped."""
-    parts = visible(text).split("`")
-    if len(parts) % 2 == 0:
-        return escape(visible(text))
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
-        for number, part in enumerate(parts)
-    )
-
-
 def _version() -> str:
     try:
         return metadata.version("chat-template-analyzer")
     except metadata.PackageNotFoundError:
         return ""
-
-
-def specs_of(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The templates of a report that have a spec: the slug and the spec's file."""
-    for name in read_manifest(folder) or ():
-        if name.startswith("specs/") and name.endswith(".yaml"):
-            yield name.removeprefix("specs/").removesuffix(".yaml"), folder / name
