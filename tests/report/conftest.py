@@ -92,9 +92,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         return Report(write_site(subjects, folder, history=runs, renderer=renderer), subjects)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Debian's Chromium; skipped where there is none, unless `ANALYZER_NEEDS_BROWSER` is set."""
+    """Debian's Chromium; skipped where there is none, unless `ANALYZER_NEEDS_BROWSER` is set.
+
+    It lives as long as a module: while Playwright is started an event loop runs, and other tests start their own.
+    """
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:
         reason = "no Chromium on the PATH (Debian: apt-get install chromium)"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -92,14 +93,10 @@ def test_the_matrix_is_filtered(visit: Visit, report: Report) -> None:
     assert [] == names_shown(visit)
     assert visit.page.is_visible("#nothing")
     visit.page.click("button[type=reset]")
-    visit.page.wait_for_function(
-        f"document.getElementById('matched').textContent === '{len(report.subjects)} templates'"
-    )
+    visit.page.locator("#matched", has_text=re.compile(f"^{len(report.subjects)} templates$")).wait_for()
     visit.page.goto(report.address("index.html") + "#search=key_value")
 
-    visit.page.wait_for_function(
-        f"document.getElementById('matched').textContent === '1 of {len(report.subjects)} templates'"
-    )
+    visit.page.locator("#matched", has_text=re.compile(f"^1 of {len(report.subjects)} templates$")).wait_for()
     assert ["key_value_tags"] == names_shown(visit)
 
 

@@ -131,7 +131,7 @@ def test_text_of_ones_own_in_the_page(visit: Visit, server: ReportServer, report
     )
     visit.page.fill("#own-size", "5")
     visit.page.click("#own button[type=submit]")
-    visit.page.wait_for_function("document.getElementById('own-status').textContent.includes('deltas')")
+    visit.page.locator("#own-status", has_text="deltas").wait_for()
     visit.page.click("#last")
     message = json.loads(visit.page.text_content("#message"))
 
