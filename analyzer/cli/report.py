@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from analyzer.cli.output import console, print_json, visible
-from analyzer.errors import UsageError
+from analyzer.errors import TemplateError
 
 if TYPE_CHECKING:
     from analyzer.report import Run, Subject, Written
     from analyzer.template import Template
 
 PORT: Final = 8722
-_MODEL_FILES: Final = ("tokenizer_config.json", "chat_template.jinja", "chat_template.json")
 
 
 @click.command("report")
@@ -43,6 +42,9 @@ _MODEL_FILES: Final = ("tokenizer_config.json", "chat_template.jinja", "chat_tem
 @click.option(
     "--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0, the default, is one for each core."
 )
+@click.option(
+    "--cache/--no-cache", default=True, show_default=True, help="Take results that were made before."
+)
 @click.option("--serve", is_flag=True, help="Serve the report on this machine, with the live parser.")
 @click.option(
     "--port",
@@ -59,13 +61,14 @@ def command(
     title: str,
     history: Path | None,
     jobs: int,
+    cache: bool,
     serve: bool,
     port: int,
     as_json: bool,
 ) -> None:
     """Write a report that people look at: a static site about templates and their formats.
 
-    Each SOURCE is a template, a model folder, a hub id, or a folder of .jinja files. Every template gets a page: what it
+    Each SOURCE is a template, a model folder, a hub id, or a folder of any of these. Every template gets a page: what it
     writes, each stretch coloured by what it was found to be, with the evidence; one call beside two; the spec and its
     exports; what is wrong with it; a parser to step through. The pages need no network and no server.
 
@@ -81,7 +84,7 @@ def command(
     if not sources and which is None and not serve:
         raise click.UsageError("give a SOURCE or --which to write a report, or --serve to serve one")
     if sources or which is not None:
-        written = _write(_templates(sources, which), output, title, history, jobs)
+        written = _write(_templates(sources, which), output, title, history, jobs, cached=cache)
         if as_json:
             sizes = {"folder": str(written.folder), "files": written.files, "bytes": written.bytes}
             print_json({**sizes, "explained": dict(written.explained), "pages": dict(written.pages)})
@@ -93,30 +96,30 @@ def command(
 
 def _templates(sources: Sequence[str], which: str | None) -> list[Template]:
     from analyzer.corpus import load_corpus  # noqa: PLC0415
-    from analyzer.template import load_templates  # noqa: PLC0415
+    from analyzer.corpus.sources import BrokenSource, load_sources, unique  # noqa: PLC0415
 
     found: list[Template] = []
-    for source in sources:
-        path = Path(source)
-        if path.is_dir() and not any((path / name).exists() for name in _MODEL_FILES):
-            files = sorted(path.glob("*.jinja"))
-            if not files:
-                raise UsageError(f"{path}: there is neither a model nor a .jinja file in this folder")
-            for file in files:
-                found += load_templates(file)
+    broken: list[BrokenSource] = []
+    for loaded in load_sources(sources):
+        if isinstance(loaded, BrokenSource):
+            broken.append(loaded)
         else:
-            found += load_templates(source)
+            found += loaded
     if which is not None:
         found += load_corpus(None, which)
-    return list({(template.name, template.sha256): template for template in found}.values())
+    if not found:
+        raise TemplateError(broken[0].reason)
+    for one in broken:
+        click.echo(f"analyzer: left out: {visible(one.reason)}", err=True)
+    return unique(found)
 
 
 def _write(
-    templates: Sequence[Template], output: Path, title: str, history: Path | None, jobs: int
+    templates: Sequence[Template], output: Path, title: str, history: Path | None, jobs: int, *, cached: bool
 ) -> Written:
     from analyzer.report import write_site  # noqa: PLC0415
 
-    subjects = _subjects(templates, jobs)
+    subjects = _subjects(templates, jobs, cached=cached)
     runs = _remember(history, subjects) if history is not None else ()
     with _progress("writing", len(subjects)) as tell:
         return write_site(
@@ -124,21 +127,21 @@ def _write(
         )
 
 
-def _subjects(templates: Sequence[Template], jobs: int) -> list[Subject]:
+def _subjects(templates: Sequence[Template], jobs: int, *, cached: bool) -> list[Subject]:
     """What became of each: one here, more on all cores."""
     from analyzer.analysis import analyze  # noqa: PLC0415
+    from analyzer.corpus.cache import ResultCache  # noqa: PLC0415
     from analyzer.corpus.job import Plan, check  # noqa: PLC0415
     from analyzer.report import Subject  # noqa: PLC0415
 
     if len(templates) == 1:
         return [Subject.of(analyze(templates[0]))]
-    by_hash = {template.sha256: template for template in templates}
     results = {}
-    with _progress("analysing", len(by_hash)) as tell:
-        for result in check(list(by_hash.values()), Plan(jobs, with_specs=True)):
+    with _progress("analysing", len(templates)) as tell:
+        for result in check(templates, Plan(jobs, cache=ResultCache() if cached else None)):
             tell(result.name)
-            results[result.sha256] = result
-    return [Subject.of_result(results[template.sha256], template) for template in templates]
+            results[result.name] = result
+    return [Subject.of_result(results[template.name], template) for template in templates]
 
 
 def _remember(history: Path, subjects: Sequence[Subject]) -> tuple[Run, ...]:

@@ -8,15 +8,14 @@ common.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analyzer.corpus.golden import format_of
+from analyzer.corpus.golden import format_name, format_of, format_text
 from analyzer.report.capabilities import Capabilities
 from analyzer.report.subject import Subject
-from analyzer.spec.document import dumps, to_data
+from analyzer.spec.document import to_data
 from analyzer.spec.markers import markers
 from analyzer.spec.model import JsonLayout, Spec
 
@@ -26,7 +25,7 @@ class Family:
     """Templates with one format."""
 
     key: str
-    """The hash of the format's text, 12 digits."""
+    """The format's name, as the committed index has it."""
     label: str
     """How a call begins, or a turn where there are none: what people know a format by."""
     spec: Spec
@@ -49,8 +48,8 @@ def families(subjects: Sequence[Subject]) -> tuple[Family, ...]:
 
 
 def format_key(spec: Spec) -> str:
-    """The hash of a spec's format, 12 digits."""
-    return hashlib.sha256(dumps(format_of(spec)).encode()).hexdigest()[:12]
+    """The name of a spec's format, as the committed index has it."""
+    return format_name(format_text(spec))
 
 
 def distance(one: Family, other: Family) -> float:

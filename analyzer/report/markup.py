@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ _SHOWN: Final = 4000
 def data_block(value: Mapping[str, Any]) -> Markup:
     """JSON for a block that is not run: nothing in it can end the block."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found.group()):04x}", text)  # cannot be encoded
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704  (its markup characters are escaped above)

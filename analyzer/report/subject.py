@@ -46,7 +46,7 @@ class Subject:
 
     @classmethod
     def of_result(cls, result: Result, template: Template) -> Subject:
-        """The subject of a corpus job's result; the job must have been asked for specs (`Plan.with_specs`)."""
+        """The subject of a corpus job's result and its template."""
         spec = parse_spec(result.spec) if result.spec else None
         with suppress(TemplateError):  # one that does not compile has no variables
             template = with_stand_ins(template)

@@ -37,7 +37,7 @@ def test_a_folder_of_templates(invoke: Invoke, tmp_path: Path) -> None:
         text = (ROOT / "corpus" / "templates" / f"{name}.jinja").read_text(encoding="utf-8")
         (sources / f"{name}.jinja").write_text(text, encoding="utf-8")
     (sources / "broken.jinja").write_text("{% for m in messages %}", encoding="utf-8")
-    result = invoke("report", sources, "-o", tmp_path / "report", "--json", "--jobs", 1)
+    result = invoke("report", sources, "-o", tmp_path / "report", "--json", "--jobs", 1, "--no-cache")
     found = json.loads(result.stdout)
 
     assert 0 == result.exit_code, result.output
@@ -66,7 +66,7 @@ def test_mistakes(invoke: Invoke, tmp_path: Path) -> None:
         (["--serve", "-o", tmp_path / "new"], 2, "there is no report"),
         ([TEMPLATE, "-o", tmp_path], 2, "no report"),
         ([TEMPLATE, "-o", tmp_path / "thesis.txt"], 2, "thesis.txt"),
-        ([tmp_path / "empty", "-o", tmp_path / "new"], 2, "neither a model nor a .jinja file"),
+        ([tmp_path / "empty", "-o", tmp_path / "new"], 3, "empty"),
         ([tmp_path / "nothing.jinja", "-o", tmp_path / "new"], 3, "no such file"),
         ([TEMPLATE, "-o", tmp_path / "new", "--history", tmp_path / "history.jsonl"], 2, "line 1"),
     )

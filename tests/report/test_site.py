@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from analyzer.analysis import analyze
 from analyzer.errors import UsageError
 from analyzer.render import RenderWorker
-from analyzer.report import write_site
+from analyzer.report import Subject, write_site
 from analyzer.report.serve import ReportServer
+from analyzer.template import Template
 from tests.report.conftest import Report, own_subject
 
 
@@ -83,3 +85,15 @@ def test_a_list_of_files_cannot_lead_out(tmp_path: Path) -> None:
         write_site([own_subject("no_tools")], folder, renderer=renderer)
 
     assert "secret" == outside.read_text(encoding="utf-8")
+
+
+def test_text_that_cannot_be_encoded(tmp_path: Path) -> None:
+    """A lone surrogate, which JSON files may hold, and characters that turn text are spelled out."""
+    text = "{% for m in messages %}\ud800\u202e{{ m.content }}{% endfor %}"
+    with RenderWorker() as renderer:
+        subject = Subject.of(analyze(Template("odd", text), renderer=renderer, verify=False))
+        written = write_site([subject], tmp_path, renderer=renderer)
+    page = (tmp_path / written.pages[subject.slug]).read_text(encoding="utf-8")
+
+    assert "\\ud800\\u202e" in page
+    assert "\u202e" not in page.partition('<script type="application/json"')[0]
