@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from analyzer.export import TARGETS
 from analyzer.report.example import TOOLS
 from analyzer.report.page import example_reply
 from analyzer.report.replay import own_replay
@@ -166,7 +167,7 @@ def test_tabs_by_keyboard(visit: Visit, report: Report) -> None:
         assert 1 == visit.page.locator("[role=tabpanel]:visible").count()
         visit.page.keyboard.press("ArrowRight")
 
-    assert ["spec", "response-template", "structural-tag", "gbnf", "lark", "json-schema", "template"] == seen
+    assert ["spec", *TARGETS, "template"] == seen
     assert "spec" == text_of(visit, '[role=tab][aria-selected="true"]')
 
 
