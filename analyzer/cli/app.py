@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "lint": "lint",
     "diff": "diff",
     "corpus": "corpus",
+    "report": "report",
     "demo": "demo",
 }
 """Commands in the order of the help text, and the modules beside this one that hold them as `command`."""

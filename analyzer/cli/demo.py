@@ -46,8 +46,9 @@ def command(name: str, as_json: bool) -> int:
     """
     from analyzer.analysis import analyze  # noqa: PLC0415
     from analyzer.chat import Message, ToolCall  # noqa: PLC0415
-    from analyzer.cli.specimen import TOOLS, specimens  # noqa: PLC0415
+    from analyzer.cli.specimen import specimens  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415
+    from analyzer.report.example import TOOLS  # noqa: PLC0415
     from analyzer.runtime import Parser, assemble  # noqa: PLC0415
     from analyzer.verify import write_turn  # noqa: PLC0415
 

@@ -36,8 +36,8 @@ def command(source: str, variant: str | None, only: str | None, as_json: bool) -
       analyzer explain model/ --json | jq .findings
     """
     from analyzer.analysis import analyze  # noqa: PLC0415
-    from analyzer.cli.comparisons import FAMILIES, comparisons  # noqa: PLC0415
     from analyzer.cli.renders import renders  # noqa: PLC0415
+    from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415
 
     letters = [family.letter for family in FAMILIES]
@@ -97,10 +97,12 @@ def _evidence(spec: Spec) -> Iterator[tuple[str, Evidence]]:
 def _print(out: Console, analysis: Analysis, shown: dict[str, Shown], only: str | None) -> None:
     from rich.text import Text  # noqa: PLC0415
 
-    from analyzer.cli.comparisons import FAMILIES, comparisons  # noqa: PLC0415
     from analyzer.cli.paint import heading, indented, put, row  # noqa: PLC0415
     from analyzer.cli.renders import NEEDLE_STYLES  # noqa: PLC0415
     from analyzer.cli.summary import facts  # noqa: PLC0415
+    from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
+    from analyzer.observe.variants import describe  # noqa: PLC0415
+    from analyzer.spec.markers import markers  # noqa: PLC0415
 
     spec = analysis.spec
     put(
@@ -161,48 +163,3 @@ def _print_evidence(out: Console, spec: Spec, letter: str) -> None:
         line.append("  described, not rendered" if one.described else "", "yellow")
         line.append(f"  {visible(one.note)}" if one.note else "", "dim")
         put(out, line)
-
-
-def markers(spec: Spec | None) -> list[str]:
-    """The literals of a spec, longest first."""
-    from analyzer.spec.document import to_data  # noqa: PLC0415
-
-    found: set[str] = set()
-
-    def walk(value: Any) -> None:
-        if isinstance(value, dict):
-            for key, item in value.items():
-                if key in ("open", "close", "literal", "header", "separator", "empty") and isinstance(
-                    item, str
-                ):
-                    found.add(item.strip())
-                elif key in ("parts", "item"):
-                    found.update(part.strip() for part in item if isinstance(part, str))
-                    walk([part for part in item if isinstance(part, dict)])
-                else:
-                    walk(item)
-        elif isinstance(value, list):
-            for item in value:
-                walk(item)
-
-    if spec is not None:
-        walk(to_data(spec.model_copy(update={"defects": (), "evidence": {}, "overlays": ()})))
-    return sorted((text for text in found if len(text) > 1), key=len, reverse=True)
-
-
-def describe(variant: str) -> str:
-    """A variant's name in words."""
-    first, *rest = variant.split("+")
-    words = {"base": "the conversation before the turn", "user": "a user message", "t": "a turn of text"}
-    text = (
-        words.get(first)
-        or f"{first[1]} call{'s' * (first[1] != '1')} with {first[3]} argument{'s' * (first[3] != '1')} each"
-    )
-    more = {
-        "t": "text beside the calls",
-        "r": "results and an answer",
-        "R": "results",
-        "u": "a user message after it",
-        "p": "the generation prompt",
-    }
-    return ", ".join([text, *(more.get(word, word) for word in rest)])

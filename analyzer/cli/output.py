@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final
 
 import click
 from rich.console import Console
 
+from analyzer.visible import visible
+
+__all__ = ["WIDTH", "console", "print_json", "to_json", "visible"]
+
 WIDTH: Final = 110
 """How wide text is set where there is no terminal to ask."""
-
-_CONTROLS: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 class _Console(Console):
@@ -41,19 +40,6 @@ def console(*, stderr: bool = False) -> Console:
     if not made.is_terminal or made.width < 20:  # noqa: PLR2004  (a terminal that does not tell its size)
         made.width = WIDTH
     return made
-
-
-def visible(text: str) -> str:
-    """The text with control characters and lone surrogates written out; line breaks stay.
-
-    So a template can neither drive the terminal nor hold what a terminal cannot be sent.
-    """
-    return _CONTROLS.sub(lambda found: _spelling(found.group()), text)
-
-
-def _spelling(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004  (one byte)
 
 
 def print_json(value: Any, *, line: bool = False) -> None:

@@ -7,44 +7,22 @@ from typing import Final
 
 from rich.text import Text
 
-from analyzer.chat import Tool
 from analyzer.cli.output import visible
 from analyzer.cli.paint import STYLES, Span, coloured, spans_of
 from analyzer.render import Renderer
+from analyzer.report.example import HOTELS, TEXT, TOOLS, WEATHER
 from analyzer.runtime import Parser
 from analyzer.spec.model import Spec
 from analyzer.template import Template
 from analyzer.verify.adapt import Adapter, settings_of
-from analyzer.verify.cases import Call, Case, Reply
+from analyzer.verify.cases import Case, Reply
 from analyzer.verify.cut import cut_turn
 from analyzer.verify.reading import from_header
 from analyzer.verify.trips import NoTrip, Stage, Trip, render_trips
 
-TOOLS: Final = (
-    Tool(
-        "get_weather",
-        "The weather in a city.",
-        {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-            "required": ["city"],
-        },
-    ),
-    Tool(
-        "list_hotels",
-        "Hotels of a city.",
-        {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "filters": {"type": "object"}},
-            "required": ["city"],
-        },
-    ),
-)
-_WEATHER: Final = Call("get_weather", {"city": "Paris", "days": 3})
-_HOTELS: Final = Call("list_hotels", {"city": "Paris", "filters": {"stars": 4, "pool": True}})
 _CASES: Final = (
-    ("one call", Reply(calls=(_WEATHER,))),
-    ("two calls, with text before them", Reply("I will look that up.", calls=(_WEATHER, _HOTELS))),
+    ("one call", Reply(calls=(WEATHER,))),
+    ("two calls, with text before them", Reply(TEXT, calls=(WEATHER, HOTELS))),
     ("reasoning and an answer", Reply("It is sunny.", "They asked about Paris.")),
 )
 PROMPT_SHOWN: Final = 60

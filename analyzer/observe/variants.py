@@ -44,6 +44,24 @@ class Variants:
         return self.texts.get(name)
 
 
+def describe(variant: str) -> str:
+    """A variant's name in words."""
+    first, *rest = variant.split("+")
+    words = {"base": "the conversation before the turn", "user": "a user message", "t": "a turn of text"}
+    text = (
+        words.get(first)
+        or f"{first[1]} call{'s' * (first[1] != '1')} with {first[3]} argument{'s' * (first[3] != '1')} each"
+    )
+    more = {
+        "t": "text beside the calls",
+        "r": "results and an answer",
+        "R": "results",
+        "u": "a user message after it",
+        "p": "the generation prompt",
+    }
+    return ", ".join([text, *(more.get(word, word) for word in rest)])
+
+
 def observe(session: Session, names: tuple[str, ...] = BASIC + FOLLOWED) -> Variants:
     """Render the variants `names`."""
     tools = probes.tools(session.needles)

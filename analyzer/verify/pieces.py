@@ -31,6 +31,8 @@ class Piece:
     content: Any = None
     codec: Codec | None = None
     counter: bool = False
+    slot: str = ""
+    """What a value is: `content`, `reasoning`, `call` (all of it), `name`, `id`, `index`, `key`, `value`, `arguments`, `result`."""
 
     @classmethod
     def literal(cls, text: str, path: str) -> Piece:
@@ -38,20 +40,20 @@ class Piece:
         return cls(text, path)
 
     @classmethod
-    def raw(cls, text: str) -> Piece:
+    def raw(cls, text: str, slot: str = "") -> Piece:
         """Plain text of a slot."""
-        return cls(text)
+        return cls(text, slot=slot)
 
     @classmethod
     def number(cls, number: int) -> Piece:
         """A counter; a template may count through the whole conversation, so any number stands for it."""
-        return cls(str(number), counter=True)
+        return cls(str(number), counter=True, slot="index")
 
     @classmethod
-    def value(cls, content: Any, codec: Codec, *, inside: bool = False) -> Piece:
+    def value(cls, content: Any, codec: Codec, slot: str = "", *, inside: bool = False) -> Piece:
         """A value by its codec; ``inside``: the quotes around it are literals."""
         text = write_value(content, codec)
-        return cls(text[1:-1]) if inside else cls(text, content=content, codec=codec)
+        return cls(text[1:-1], slot=slot) if inside else cls(text, content=content, codec=codec, slot=slot)
 
 
 def write_value(value: Any, codec: Codec) -> str:

@@ -58,9 +58,9 @@ def _result_pieces(results: Results, answer: Answer, index: int) -> Iterator[Pie
         if isinstance(part, str):
             yield Piece.literal(part, f"results.parts[{number}]")
         elif isinstance(part, NameSlot):
-            yield Piece.raw(answer.call.name)
+            yield Piece.raw(answer.call.name, "name")
         elif isinstance(part, IdSlot):
-            yield Piece.raw(identity(part, answer.call, index))
+            yield Piece.raw(identity(part, answer.call, index), "id")
         elif isinstance(part, IndexSlot):
             yield Piece.number(part.start + index)
         else:
@@ -71,7 +71,7 @@ def _content(results: Results, answer: Answer) -> Piece:
     text = answer.content
     for _ in range({"raw": 0, "json": 1, "json_text": 2}[results.content]):
         text = json.dumps(text, ensure_ascii=False)
-    return Piece.raw(text)
+    return Piece.raw(text, "result")
 
 
 def check_results(spec: Spec, followed: Sequence[tuple[Trip, str]]) -> Iterator[str]:

@@ -111,7 +111,7 @@ def _segment_pieces(
         yield Piece.literal(segment.empty, f"{path}.empty")
         return
     yield Piece.literal(segment.open, f"{path}.open")
-    yield Piece.raw(value)
+    yield Piece.raw(value, segment.kind)
     yield Piece.literal(segment.close, f"{path}.close")
 
 
@@ -136,7 +136,7 @@ def call_pieces(layout: Layout, call: ToolCall, index: int, path: str = "layout"
         if layout.parts:
             yield from _parts_pieces(layout.parts, call, arguments, index, f"{path}.parts", in_json=True)
         else:
-            yield Piece.value(_json_body(layout, call, arguments), JsonCodec())
+            yield Piece.value(_json_body(layout, call, arguments), JsonCodec(), "call")
         yield Piece.literal(layout.close, f"{path}.close")
     else:
         yield from _parts_pieces(layout.parts, call, arguments, index, f"{path}.parts", in_json=False)
@@ -170,17 +170,17 @@ def _parts_pieces(
         if isinstance(part, str):
             yield Piece.literal(part, f"{path}[{number}]")
         elif isinstance(part, NameSlot):
-            yield Piece.raw(_inside(call.name) if in_json else call.name)
+            yield Piece.raw(_inside(call.name) if in_json else call.name, "name")
         elif isinstance(part, IdSlot):
             text = identity(part, call, index)
-            yield Piece.raw(_inside(text) if in_json else text)
+            yield Piece.raw(_inside(text) if in_json else text, "id")
         elif isinstance(part, IndexSlot):
             yield Piece.number(part.start + index)
         elif part.item is None:
             codec = part.codec or JsonCodec()
             before = parts[number - 1] if number else ""
             quoted = isinstance(before, str) and before.endswith('"')
-            yield Piece.value(arguments, codec, inside=in_json and quoted)
+            yield Piece.value(arguments, codec, "arguments", inside=in_json and quoted)
         else:
             yield from _items_pieces(part, arguments, f"{path}[{number}]")
 
@@ -217,15 +217,15 @@ def item_pieces(slot: ArgumentsSlot, key: str, value: Any, path: str = "item") -
         if isinstance(part, str):
             yield Piece.literal(part, f"{path}.item[{number}]")
         elif isinstance(part, KeySlot):
-            yield Piece.raw(key)
+            yield Piece.raw(key, "key")
         elif isinstance(part, TypeSlot):
             yield Piece.literal(part.words.get(kind, ""), f"{path}.item[{number}].words")  # type: ignore[call-overload]
         elif slot.codecs is not None:
             codec = slot.codecs.of(kind)  # type: ignore[arg-type]
             if codec.kind == "nested":
-                yield Piece.raw(_nested(slot, value, codec.array_key))
+                yield Piece.raw(_nested(slot, value, codec.array_key), "value")
             else:
-                yield Piece.value(value, codec)
+                yield Piece.value(value, codec, "value")
 
 
 def _nested(slot: ArgumentsSlot, value: Any, array_key: str) -> str:

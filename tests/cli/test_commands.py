@@ -334,6 +334,6 @@ def test_bundled_templates_are_those_of_the_corpus() -> None:
 
 def test_every_comparison_belongs_to_a_family() -> None:
     """No numbered comparison is left out of explanations and docs."""
-    from analyzer.cli.comparisons import FAMILIES, comparisons  # noqa: PLC0415
+    from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
 
     assert {number[0] for number in comparisons()} == {family.letter for family in FAMILIES}

@@ -1,0 +1,199 @@
+"""`analyzer report`: a static site that shows what was found in templates, and a server for its live parser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from analyzer.cli.output import console, print_json, visible
+from analyzer.errors import TemplateError
+
+if TYPE_CHECKING:
+    from analyzer.report import Run, Subject, Written
+    from analyzer.template import Template
+
+PORT: Final = 8722
+
+
+@click.command("report")
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder of the report: a new one, or one that holds a report.",
+)
+@click.option(
+    "--which", type=click.Choice(["core", "full"]), help="Take the templates of a synced corpus too."
+)
+@click.option("--title", default="Chat templates", show_default=True, help="What the report is called.")
+@click.option(
+    "--history",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A history of verdicts that this run is added to, and that the report shows.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0, the default, is one for each core."
+)
+@click.option(
+    "--cache/--no-cache", default=True, show_default=True, help="Take results that were made before."
+)
+@click.option("--serve", is_flag=True, help="Serve the report on this machine, with the live parser.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="Where to serve it on 127.0.0.1; 0 is any free port.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+def command(
+    sources: tuple[str, ...],
+    output: Path,
+    which: str | None,
+    title: str,
+    history: Path | None,
+    jobs: int,
+    cache: bool,
+    serve: bool,
+    port: int,
+    as_json: bool,
+) -> None:
+    """Write a report that people look at: a static site about templates and their formats.
+
+    Each SOURCE is a template, a model folder, a hub id, or a folder of any of these. Every template gets a page: what it
+    writes, each stretch coloured by what it was found to be, with the evidence; one call beside two; the spec and its
+    exports; what is wrong with it; a parser to step through. The pages need no network and no server.
+
+    \b
+    Examples:
+      analyzer report chat_template.jinja -o report
+      analyzer report models/*/ -o report --history history.jsonl
+      analyzer report --which core -o report
+      analyzer report --serve -o report                 the live parser, for text of your own
+
+    --serve answers on 127.0.0.1 only, to its own pages only, until it is interrupted.
+    """
+    if not sources and which is None and not serve:
+        raise click.UsageError("give a SOURCE or --which to write a report, or --serve to serve one")
+    if sources or which is not None:
+        written = _write(_templates(sources, which), output, title, history, jobs, cached=cache)
+        if as_json:
+            sizes = {"folder": str(written.folder), "files": written.files, "bytes": written.bytes}
+            print_json({**sizes, "explained": dict(written.explained), "pages": dict(written.pages)})
+        else:
+            _say(written)
+    if serve:
+        _serve(output, port)
+
+
+def _templates(sources: Sequence[str], which: str | None) -> list[Template]:
+    from analyzer.corpus import load_corpus  # noqa: PLC0415
+    from analyzer.corpus.sources import BrokenSource, load_sources, unique  # noqa: PLC0415
+
+    found: list[Template] = []
+    broken: list[BrokenSource] = []
+    for loaded in load_sources(sources):
+        if isinstance(loaded, BrokenSource):
+            broken.append(loaded)
+        else:
+            found += loaded
+    if which is not None:
+        found += load_corpus(None, which)
+    if not found:
+        raise TemplateError(broken[0].reason)
+    for one in broken:
+        click.echo(f"analyzer: left out: {visible(one.reason)}", err=True)
+    return unique(found)
+
+
+def _write(
+    templates: Sequence[Template], output: Path, title: str, history: Path | None, jobs: int, *, cached: bool
+) -> Written:
+    from analyzer.report import write_site  # noqa: PLC0415
+
+    subjects = _subjects(templates, jobs, cached=cached)
+    runs = _remember(history, subjects) if history is not None else ()
+    with _progress("writing", len(subjects)) as tell:
+        return write_site(
+            subjects, output, history=runs, title=title, progress=lambda one: tell(one.template.name)
+        )
+
+
+def _subjects(templates: Sequence[Template], jobs: int, *, cached: bool) -> list[Subject]:
+    """What became of each: one here, more on all cores."""
+    from analyzer.analysis import analyze  # noqa: PLC0415
+    from analyzer.corpus.cache import ResultCache  # noqa: PLC0415
+    from analyzer.corpus.job import Plan, check  # noqa: PLC0415
+    from analyzer.report import Subject  # noqa: PLC0415
+
+    if len(templates) == 1:
+        return [Subject.of(analyze(templates[0]))]
+    results = {}
+    with _progress("analysing", len(templates)) as tell:
+        for result in check(templates, Plan(jobs, cache=ResultCache() if cached else None)):
+            tell(result.name)
+            results[result.name] = result
+    return [Subject.of_result(results[template.name], template) for template in templates]
+
+
+def _remember(history: Path, subjects: Sequence[Subject]) -> tuple[Run, ...]:
+    from importlib import metadata  # noqa: PLC0415
+
+    from analyzer.report import Run, append_run  # noqa: PLC0415
+    from analyzer.report.history import now  # noqa: PLC0415
+
+    verdicts = {subject.template.name: subject.verdict for subject in subjects}
+    return append_run(history, Run(now(), metadata.version("chat-template-analyzer"), verdicts))
+
+
+@contextmanager
+def _progress(word: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar on a terminal, and a line for every 100 templates elsewhere."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    out = console(stderr=True)
+    columns = (
+        TextColumn(word),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        count = 0
+
+        def tell(name: str) -> None:
+            nonlocal count
+            count += 1
+            bar.update(task, advance=1, description=visible(name)[:50])
+            if not out.is_terminal and (count % 100 == 0):
+                click.echo(f"analyzer: {word}: {count} of {total}", err=True)
+
+        yield tell
+
+
+def _say(written: Written) -> None:
+    pages = list(written.pages.values())
+    first = written.folder / (pages[0] if len(pages) == 1 else "index.html")
+    size = written.bytes / 1e6
+    click.echo(f"{len(pages)} page{'s' * (len(pages) != 1)} of templates, {size:.1f} MB, begin with {first}")
+
+
+def _serve(folder: Path, port: int) -> None:
+    from analyzer.report.serve import ReportServer  # noqa: PLC0415
+
+    with ReportServer(folder, port) as server:
+        click.echo(f"analyzer: the report is at {server.address} until you press Ctrl-C", err=True)
+        try:
+            server.serve_forever(poll_interval=0.2)
+        except KeyboardInterrupt:
+            click.echo("analyzer: stopped", err=True)

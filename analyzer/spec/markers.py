@@ -1,0 +1,33 @@
+"""The markers of a spec: the literals that it is made of, without the white space around them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from analyzer.spec.document import to_data
+from analyzer.spec.model import Spec
+
+_FIELDS: Final = ("open", "close", "literal", "header", "separator", "empty")
+
+
+def markers(spec: Spec | None) -> list[str]:
+    """The literals of a spec that have more than one character, longest first; overlays and evidence are left out."""
+    found: set[str] = set()
+    if spec is not None:
+        _collect(to_data(spec.model_copy(update={"defects": (), "evidence": {}, "overlays": ()})), found)
+    return sorted((text for text in found if len(text) > 1), key=len, reverse=True)
+
+
+def _collect(value: Any, found: set[str]) -> None:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in _FIELDS and isinstance(item, str):
+                found.add(item.strip())
+            elif key in ("parts", "item"):
+                found.update(part.strip() for part in item if isinstance(part, str))
+                _collect([part for part in item if isinstance(part, dict)], found)
+            else:
+                _collect(item, found)
+    elif isinstance(value, list):
+        for item in value:
+            _collect(item, found)
