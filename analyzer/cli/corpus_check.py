@@ -16,6 +16,7 @@ from analyzer.files import write_file
 
 if TYPE_CHECKING:
     from analyzer.corpus.baseline import Baseline
+    from analyzer.corpus.result import Result
     from analyzer.corpus.review import Review
     from analyzer.corpus.sources import BrokenSource
     from analyzer.template import Template
@@ -51,6 +52,8 @@ _FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 @click.option("-o", "--output", type=_FILE, help="Write everything as JSON to this file.")
 @click.option("--junit", type=_FILE, help="Write JUnit XML, one test case a template, to this file.")
 @click.option("--markdown", type=_FILE, help="Write a summary to this file, such as $GITHUB_STEP_SUMMARY.")
+@click.option("--report", type=_FOLDER, help="Write the report that `analyzer report` makes to this folder.")
+@click.option("--history", type=_FILE, help="A history of verdicts that this run is added to, for --report.")
 @click.option("--timings", type=_FILE, help="Write what each template took, as JSON, to this file.")
 @click.option("--cache", type=_FOLDER, help="Where results are kept; default: the user's cache folder.")
 @click.option("--no-cache", is_flag=True, help="Neither use kept results nor keep any.")
@@ -91,6 +94,8 @@ def check(
     output: Path | None,
     junit: Path | None,
     markdown: Path | None,
+    report: Path | None,
+    history: Path | None,
     timings: Path | None,
     cache: Path | None,
     no_cache: bool,
@@ -108,7 +113,7 @@ def check(
     source that cannot be loaded.
 
     Results are kept by the template's hash and this program's: what did not change is not done again, and a job that was
-    killed goes on where it was. Every file that is written is the same bytes either way, but for --timings.
+    killed goes on where it was. Every file that is written is the same bytes either way, but for --timings and --history.
 
     \b
     Examples:
@@ -138,7 +143,9 @@ def check(
         raise click.UsageError("--update-ledger needs --ledger FILE")
     if update_baseline and committed is None:
         raise click.UsageError("--update-baseline needs --baseline FOLDER")
-    _check_folders(output, junit, markdown, timings)
+    if history is not None and report is None:
+        raise click.UsageError("--history needs --report DIR")
+    _check_folders(output, junit, markdown, history, timings)
     known = load_ledger(ledger) if ledger is not None else None
     against = _baseline(committed, update=update_baseline)
     started = time.monotonic()
@@ -156,6 +163,8 @@ def check(
     if timings is not None:
         write_file(timings, to_json(took.to_json()) + "\n")
     _write(found, output, junit, markdown)
+    if report is not None:
+        _publish(templates, results, report, history)
     if as_json:
         print_json(found.to_json())
     else:
@@ -252,6 +261,17 @@ def _write(found: Review, output: Path | None, junit: Path | None, markdown: Pat
         write_file(junit, to_junit(found))
     if markdown is not None:
         write_file(markdown, to_markdown(found))
+
+
+def _publish(
+    templates: Sequence[Template], results: Sequence[Result], folder: Path, history: Path | None
+) -> None:
+    from analyzer.cli.report import publish  # noqa: PLC0415
+    from analyzer.report import Subject  # noqa: PLC0415
+
+    made = {result.name: result for result in results}
+    subjects = [Subject.of_result(made[template.name], template) for template in templates]
+    publish(subjects, folder, "Chat templates", history)
 
 
 def _update(folder: Path, found: Review, baseline: Baseline, expected: set[str]) -> None:

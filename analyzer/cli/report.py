@@ -117,9 +117,17 @@ def _templates(sources: Sequence[str], which: str | None) -> list[Template]:
 def _write(
     templates: Sequence[Template], output: Path, title: str, history: Path | None, jobs: int, *, cached: bool
 ) -> Written:
+    return publish(_subjects(templates, jobs, cached=cached), output, title, history)
+
+
+def publish(subjects: Sequence[Subject], output: Path, title: str, history: Path | None) -> Written:
+    """Write the report of these subjects, with progress; the run is added to the history where there is one.
+
+    Raises:
+        UsageError: the folder holds something else, or cannot be written.
+    """
     from analyzer.report import write_site  # noqa: PLC0415
 
-    subjects = _subjects(templates, jobs, cached=cached)
     runs = _remember(history, subjects) if history is not None else ()
     with _progress("writing", len(subjects)) as tell:
         return write_site(

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from analyzer.infer.slots import counted_literal
 from analyzer.infer.turn import Frame, Regions
 from analyzer.observe.alignment import align
 from analyzer.observe.lexemes import common_suffix, is_marker, lexemes
 from analyzer.observe.session import Session
 from analyzer.observe.variants import Variants
 from analyzer.spec.model import Results
-from analyzer.spec.parts import ContentSlot, IdSlot, NameSlot, ResultPart
+from analyzer.spec.parts import ContentSlot, IdSlot, IndexSlot, NameSlot, Part, ResultPart
 
 
 def find_results(
@@ -80,21 +81,33 @@ def find_results(
 
 
 def _with_slots(found: Results) -> Results:
-    """Write a result that names its call as parts; a header that does is a part of each result that has a turn of its own."""
+    """Write a result that names or counts its call as parts; a header that does is a part of each result that has a turn of its own."""
+    counted = counted_literal((found.header, found.separator)) if found.separator else None
+    if counted is not None and not found.end:  # what stands between two results is the header of the second
+        parts = (*_slotted(counted), *_slotted([found.open]), ContentSlot(), *_slotted([found.close]))
+        changes = {"header": "", "open": "", "close": "", "separator": "", "grouping": "own_turn"}
+        return found.model_copy(update={**changes, "parts": parts})
     header, own = found.header, ""
     if found.grouping == "own_turn" and (at := _first_slot(header)) >= 0:
         header, own = header[:at], header[at:]
     if _first_slot(own + found.open + found.close) < 0:
         return found
-    texts = (*_SLOT.split(own + found.open), "{content}", *_SLOT.split(found.close))
-    parts = tuple(_SLOTS.get(text, text) for text in texts if text)
+    parts = (*_slotted([own + found.open]), ContentSlot(), *_slotted([found.close]))
     return found.model_copy(update={"header": header, "open": "", "close": "", "parts": parts})
+
+
+def _slotted(parts: Sequence[Part]) -> Iterator[ResultPart]:
+    """Turn the words for names and ids in literals into slots."""
+    for part in parts:
+        if isinstance(part, str):
+            yield from (_SLOTS.get(text, text) for text in _SLOT.split(part) if text)
+        elif isinstance(part, IndexSlot):
+            yield part
 
 
 _SLOTS: Final[Mapping[str, ResultPart]] = {
     "{name}": NameSlot(),
     "{id}": IdSlot(),
-    "{content}": ContentSlot(),
 }
 _SLOT: Final = re.compile(r"(\{name\}|\{id\})")
 
@@ -160,10 +173,12 @@ def _role(header: str, frame: Frame) -> str:
     """Return the role word: what the header has where the assistant's header has its own."""
     if header.strip() and header.strip() == frame.user_header.strip():
         return "user"
+    slot = _first_slot(header)
+    header = header if slot < 0 else header[:slot]  # what follows is the call's
     shared_end = common_suffix(header, frame.header)
     middle = header[: len(header) - len(shared_end)]
     words = [piece for piece in lexemes(middle) if piece.isidentifier()]
     if words:
-        return words[-1]
+        return words[-1] if slot < 0 else words[0]
     marks = [piece for piece in lexemes(header) if is_marker(piece)]
     return marks[-1] if marks else json.dumps(header)[1:-1].strip()

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from analyzer.cli.app import app
 from analyzer.corpus.golden import INDEX
+from analyzer.report import read_history
 from tests.corpus.conftest import Invoke, small_corpus
 
 
@@ -166,3 +167,26 @@ def test_mistakes_are_told_before_the_work(
 
     assert 2 == result.exit_code, result.output
     assert told in " ".join(result.output.split())
+
+
+def test_the_report_of_a_run_has_every_template_and_the_runs_before(folder: Path, invoke: Invoke) -> None:
+    """`--report` writes a page for each template, and `--history` one line a run that the report shows."""
+    words = ["--cache", str(folder / "cache"), "--report", str(folder / "site")]
+    history = folder / "history.jsonl"
+    for _ in range(2):
+        result = invoke(str(folder / "corpus"), *words, "--history", str(history))
+        assert result.exit_code in (0, 1), result.output
+    runs = read_history(history)
+    names = {path.stem for path in (folder / "corpus").rglob("*.jinja")}
+
+    assert [{*run.verdicts} for run in runs] == [names, names]
+    index = (folder / "site" / "index.html").read_text(encoding="utf-8")
+    assert [name for name in names if name not in index] == []
+
+
+def test_a_history_without_a_report_is_a_mistake(folder: Path, invoke: Invoke) -> None:
+    """Nobody would see it."""
+    result = invoke(str(folder / "corpus"), "--history", str(folder / "h.jsonl"))
+
+    assert 2 == result.exit_code
+    assert "--history needs --report" in result.output

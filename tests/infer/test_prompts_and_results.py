@@ -99,3 +99,25 @@ def test_names_and_ids_beside_a_result_are_parts(before: str, after: str, wanted
     assert not [
         line for line in spec.verification.unproven if line.startswith("results: the template writes")
     ]
+
+
+def test_a_counter_in_the_header_of_results_is_a_part() -> None:
+    """Each result has a turn of its own, whose header names and counts its call."""
+    _, spec = analysed(
+        "{%- set ids = namespace(at=0) -%}"
+        "{%- for message in messages -%}{%- if message.role == 'assistant' -%}{{- '<bot>' + (message.content or '') -}}"
+        + CALLS
+        + "{{- '<end>' -}}{%- elif message.role == 'tool' -%}"
+        "{{- '<tool>Return of ' + message.name + ':' + (ids.at | string) + '\\n' + message.content + '<end>' -}}"
+        "{%- set ids.at = ids.at + 1 -%}{%- else -%}{%- set ids.at = 0 -%}"
+        "{{- '<' + message.role + '>' + message.content -}}{%- endif -%}{%- endfor -%}"
+        "{%- if add_generation_prompt -%}{{- '<bot>' -}}{%- endif -%}"
+    )
+    assert spec.results is not None
+    assert spec.verification is not None
+    answers = [Answer(ToolCall(name, "{}", None), text) for name, text in (("a", "Sunny"), ("b", "Open"))]
+
+    assert write_results(spec, answers) == "<tool>Return of a:0\nSunny<end><tool>Return of b:1\nOpen<end>"
+    assert not [
+        line for line in spec.verification.unproven if line.startswith("results: the template writes")
+    ]

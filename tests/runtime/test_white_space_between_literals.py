@@ -251,7 +251,7 @@ def test_a_prompt_that_closes_its_reasoning_in_any_white_space_starts_in_content
 
 
 def test_white_space_that_ends_a_prompt_may_begin_the_next_segments_opener() -> None:
-    """The prompt has written the line breaks of `\\n\\n<text>` already, and strict mode still finds the whole opener."""
+    """The prompt has written the line breaks before `<text>` already, and strict mode still finds the whole opener."""
     segments = [
         {"kind": "reasoning", "open": "<think>", "close": "</think>", "empty": "<think></think>"},
         {"kind": "content", "open": "\n\n<text>", "close": "</text>", "end": {"literal": "<|im_end|>"}},
