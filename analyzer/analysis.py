@@ -9,11 +9,10 @@ template refuses is a note, a layout that was not found and a round trip that fa
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -159,16 +158,14 @@ def _analyze(
     template = with_stand_ins(given)
     counting = _Counting(renderer)
     seconds: dict[str, float] = {}
-    with _beside(renderer) as again:
-        later = again(infer, template, counting, 1)
-        with _timed(seconds, "infer"):
-            first = infer(template, counting, 0)
-        notes = [*_stand_ins(given, template), *_refusals(first)]
-        notes += _descriptions(first.spec)
-        if first.spec is None:
-            return Analysis(template, None, first.calls_shown, tuple(notes), counting.renders, seconds)
-        with _timed(seconds, "stability"):
-            second = later()
+    with _timed(seconds, "infer"):
+        first = infer(template, counting, 0)
+    notes = [*_stand_ins(given, template), *_refusals(first)]
+    notes += _descriptions(first.spec)
+    if first.spec is None:
+        return Analysis(template, None, first.calls_shown, tuple(notes), counting.renders, seconds)
+    with _timed(seconds, "stability"):
+        second = infer(template, counting, 1)
     unstable = instability(first.spec, second.spec)
     spec = apply_overlays(first.spec, overlays)
     if verify:
@@ -181,19 +178,6 @@ def _analyze(
         notes.append(Note("stability", "difference", message))
         spec = _with_failure(spec, message) if verify else spec
     return Analysis(template, spec, first.calls_shown, tuple(notes), counting.renders, seconds)
-
-
-@contextmanager
-def _beside(renderer: Renderer) -> Iterator[Callable[..., Callable[[], Inference]]]:
-    """How to infer a second time: beside the first where renders are another process's work, else when it is asked for.
-
-    Inference waits for renders and works on them by turns, so that two of them keep one worker busy.
-    """
-    if not isinstance(renderer, RenderWorker):
-        yield partial
-        return
-    with ThreadPoolExecutor(1) as pool:
-        yield lambda *call: pool.submit(*call).result
 
 
 def try_render(template: Template, renderer: Renderer) -> None:
@@ -277,22 +261,17 @@ def _with_failure(spec: Spec, message: str) -> Spec:
 
 
 class _Counting:
-    """A renderer that counts what it is asked for, from whatever thread."""
+    """A renderer that counts what it is asked for."""
 
     def __init__(self, renderer: Renderer) -> None:
         self._renderer = renderer
-        self._asked: list[int] = []
-
-    @property
-    def renders(self) -> int:
-        """How many renders were asked for."""
-        return sum(self._asked)
+        self.renders = 0
 
     def render(
         self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
     ) -> list[Outcome]:
         """See `Renderer`."""
-        self._asked.append(len(requests))
+        self.renders += len(requests)
         return self._renderer.render(source, requests, mutable=mutable)
 
 
