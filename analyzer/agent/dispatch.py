@@ -82,6 +82,7 @@ async def dispatch(
             await asyncio.wait(tasks)
         return tuple(task.result() for task in tasks)
     finally:
+        batch.stopping = True
         for task in tasks:
             task.cancel()
         await _through(batch.close(tasks))
@@ -136,6 +137,8 @@ class _Batch:
         self._writing = asyncio.Lock()
         self._running: dict[Running, Entry] = {}
         self._ended: list[Running] = []
+        self.stopping = False
+        """Whether the batch is over: what is cancelled from then on is cancelled by it."""
         loop = asyncio.get_running_loop()
         self._end = None if limits.batch_timeout is None else loop.time() + limits.batch_timeout
 
@@ -203,10 +206,16 @@ class _Batch:
             return None
         try:
             answer = self._refuse(call)
-            said = await answer if inspect.isawaitable(answer) else answer
+            said: Any = await answer if inspect.isawaitable(answer) else answer
+        except asyncio.CancelledError:
+            if self.stopping:
+                raise
+            return "not run: the question whether it may run was cancelled"
         except Exception as error:  # noqa: BLE001  (whatever asks may fail; the call is then not run)
             return f"not run: nobody could be asked whether it may run ({error})"
-        return None if said is None else said or "not run: it was refused"
+        if said is None:
+            return None
+        return said if isinstance(said, str) and said else "not run: it was refused"
 
     async def _stop(self, running: Running, entry: Entry) -> bool:
         ended = await running.stopped(self._limits.grace)

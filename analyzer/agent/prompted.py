@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from analyzer.agent.definitions import schema_of
 from analyzer.agent.examples import example_of
-from analyzer.agent.replies import in_call_order, marked
+from analyzer.agent.replies import in_call_order, marked, sendable
 from analyzer.agent.results import ToolResult
 from analyzer.chat import Message, Tool
 
@@ -166,10 +166,10 @@ class JsonReplies:
                 continue
             try:
                 value, end = _DECODER.raw_decode(reply, start)
-            except (json.JSONDecodeError, RecursionError):
+                step, at = _step_of(value, reply, start, end), end
+            except (ValueError, RecursionError):  # no JSON, or numbers and nesting beyond what Python takes
                 reason = "invalid JSON"
                 break
-            step, at = _step_of(value, reply, start, end), end
             if isinstance(step, Unparsed):
                 reason = step.reason
             elif isinstance(step, Call):
@@ -187,7 +187,7 @@ class JsonReplies:
             return json.dumps({"answer": message.content or ""}, ensure_ascii=False)
         lines = [message.content] if message.content else []
         lines += [
-            f'{{"tool": {json.dumps(call.name)}, "arguments": {call.arguments or "{}"}}}'
+            f'{{"tool": {json.dumps(call.name)}, "arguments": {sendable(call).arguments}}}'
             for call in message.tool_calls
         ]
         return "\n".join(lines)
@@ -219,7 +219,7 @@ class FencedReplies:
 
     def read(self, reply: str) -> list[Step]:
         """Read a reply."""
-        blocks = list(re.finditer(rf"^```{re.escape(self.tag)}[ \t]*\n", reply, re.MULTILINE))
+        blocks = list(re.finditer(rf"^```{re.escape(self.tag)}[ \t]*\r?\n", reply, re.MULTILINE))
         if not blocks:
             if self.prose_answers:
                 return [Answer(reply.strip(), _stripped(reply, 0, len(reply)))]
@@ -231,10 +231,10 @@ class FencedReplies:
                 )
             ]
         inside = blocks[0].end()
-        close = re.compile(r"^```[ \t]*$", re.MULTILINE).search(reply, inside)
+        close = re.compile(r"^```[ \t]*\r?$", re.MULTILINE).search(reply, inside)
         if close is None:
             return [Unparsed("the code block is not closed", (blocks[0].start(), len(reply)))]
-        body = reply[inside : close.start()].removesuffix("\n")
+        body = reply[inside : close.start()].removesuffix("\n").removesuffix("\r")
         text = json.dumps({self.argument: body}, ensure_ascii=False)
         span = (blocks[0].start(), close.end())
         return _with_prose([Call(self.tool, text, span, (inside, inside + len(body)))], reply)
@@ -243,7 +243,7 @@ class FencedReplies:
         """Write a turn of the history."""
         lines = [message.content] if message.content else []
         for call in message.tool_calls:
-            body = json.loads(call.arguments).get(self.argument, "")
+            body = json.loads(sendable(call).arguments).get(self.argument, call.arguments)
             lines.append(f"```{self.tag}\n{body}\n```")
         return "\n\n".join(lines)
 

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from analyzer.agent.ids import ANTHROPIC, IdMap, with_ids
 from analyzer.agent.results import ToolResult
+from analyzer.agent.texts import strict_json
 from analyzer.chat import Message, ToolCall
 from analyzer.errors import UsageError
 
@@ -138,7 +139,7 @@ def _paired(
 ) -> tuple[Message, list[ToolResult]]:
     """The message with an id for each call, and its results in order with the same ids."""
     ordered = in_call_order(message.tool_calls, results)
-    message = with_ids(replace(message, tool_calls=tuple(map(_sendable, message.tool_calls))))
+    message = with_ids(replace(message, tool_calls=tuple(map(sendable, message.tool_calls))))
     if id_map is not None:
         id_map.reserve(call.id for call in message.tool_calls)
         calls = tuple(replace(call, id=id_map(call.id or "")) for call in message.tool_calls)
@@ -150,18 +151,18 @@ def _paired(
 def _object(arguments: str) -> Mapping[str, Any] | None:
     """The object that arguments stand for, also when it was encoded twice or is missing; None when there is none."""
     try:
-        value = json.loads(arguments) if arguments.strip() else {}
+        value = strict_json(arguments) if arguments.strip() else {}
         if isinstance(value, str):
-            value = json.loads(value)
+            value = strict_json(value)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
-def _sendable(call: ToolCall) -> ToolCall:
-    """The call as history can hold it: templates and APIs refuse arguments that are no object, so the text gets a key."""
+def sendable(call: ToolCall) -> ToolCall:
+    """Return the call as history can hold it: arguments that are no object are refused there, so their text gets a key."""
     try:
-        if isinstance(json.loads(call.arguments), dict):
+        if isinstance(strict_json(call.arguments), dict):
             return call
     except (ValueError, RecursionError):
         pass

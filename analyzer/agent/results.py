@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+
+from analyzer.agent.texts import paired
 
 Status = Literal["ok", "invalid", "failed", "timed_out", "skipped"]
 
@@ -45,14 +48,22 @@ def as_text(value: Any) -> str:
         return str(value)
     if isinstance(value, (bytes, bytearray)):
         return value.decode("utf-8", "replace")
-    return to_json(value, fallback=repr).decode("utf-8")
+    try:
+        return to_json(value, fallback=repr).decode("utf-8")
+    except PydanticSerializationError:  # it refuses halves of surrogate pairs, which names of files can hold
+        plain = to_jsonable_python(value, fallback=repr)
+        return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 
 def capped(text: str, max_bytes: int | None) -> tuple[str, bool]:
-    """Return text of at most so many bytes in UTF-8, cut between two characters and with a line that says so."""
+    """Return text of at most so many bytes in UTF-8, cut between two characters and with a line that says so.
+
+    Halves of surrogate pairs, which no request can carry, become U+FFFD.
+    """
+    text = paired(text)
     if max_bytes is None or len(text) * 4 <= max_bytes:
         return text, False
-    data = text.encode("utf-8", "replace")
+    data = text.encode("utf-8")
     if len(data) <= max_bytes:
         return text, False
     kept = data[: max(max_bytes, 0)].decode("utf-8", "ignore")
@@ -64,7 +75,7 @@ def error_text(error: BaseException) -> str:
     """Return what the model is told of an exception."""
     try:
         said = str(error)
-    except Exception:  # noqa: BLE001  (a tool's own exception may be broken too)
+    except BaseException:  # noqa: BLE001  (a tool's own exception may be broken too, and must not end the batch)
         said = ""
     if isinstance(error, ToolError) and said:
         return said

@@ -45,15 +45,17 @@ class Checker:
     __slots__ = ("_level", "_validator")
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        kind = validator_for(schema, default=Draft202012Validator)
         try:
+            kind = validator_for(schema, default=Draft202012Validator)
             kind.check_schema(dict(schema))
+            self._validator: Validator = kind(dict(schema), registry=Registry())
         except SchemaError as error:
             raise UnusableSchemaError(error.message) from error
         except RecursionError:
             raise UnusableSchemaError("the schema is nested too deeply") from None
+        except Exception as error:  # a schema of strangers makes the library raise much (`$schema: 3`)
+            raise UnusableSchemaError(_named(error)) from error
         self._level = _Level((schema,), schema)
-        self._validator: Validator = kind(dict(schema), registry=Registry())
 
     def faults(self, value: Any) -> list[Fault]:
         """Return every fault, the outer ones first. Raises `UnusableSchemaError` for a reference that leads nowhere."""
@@ -61,6 +63,10 @@ class Checker:
             errors = sorted(self._validator.iter_errors(value), key=lambda error: len(error.absolute_path))
         except (Unresolvable, RecursionError) as error:
             raise UnusableSchemaError(str(error) or "the schema refers to itself without end") from error
+        except OverflowError:  # the value's fault: `multipleOf` divides
+            return [Fault("invalid_value", (), "the arguments hold a number that is too large")]
+        except Exception as error:  # the schema's fault: an `$id` that is no address, and the like
+            raise UnusableSchemaError(_named(error)) from error
         found: dict[Fault, None] = {}
         for each in errors:
             found.update(dict.fromkeys(_faults_of(each)))
@@ -73,17 +79,26 @@ class Checker:
 
 
 def place(path: Path) -> str:
-    """Return a path as it is written: `items[0].count`."""
+    """Return a path as it is written: `items[0].count`; keys that are long are cut."""
     out = ""
     for step in path:
-        out += f"[{step}]" if isinstance(step, int) else f".{step}" if out else step
+        name = step if isinstance(step, int) else brief(step)
+        out += f"[{name}]" if isinstance(step, int) else f".{name}" if out else str(name)
     return out
+
+
+def brief(text: str) -> str:
+    """Return a text that a model made up, cut when it is long: it stands in a sentence."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 def shown(value: Any) -> str:
     """Return a value as JSON, cut when it is long."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    return brief(json.dumps(value, ensure_ascii=False))
+
+
+def _named(error: Exception) -> str:
+    return brief(f"{type(error).__name__}: {error}")
 
 
 def _of_path(path: Path) -> str:

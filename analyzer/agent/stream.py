@@ -12,19 +12,24 @@ they are not looked at before `finish`. What servers get wrong is put right wher
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 
+from analyzer.agent.texts import paired
 from analyzer.agent.turns import ModelTurn, argument_text, ended
 from analyzer.chat import Tool, ToolCall
 
 NOTES: Final[Mapping[str, str]] = {
     "no_index": "A piece has no index; it belongs to a new call if it brings an id of its own, else to the last one.",
-    "index_reused": "A piece with a new id and a name comes under the index of an earlier call; it begins a new call.",
+    "index_reused": (
+        "A piece with a new id and a name comes under the index of an earlier call, or, without ids, one with another "
+        "name after the arguments have begun; it begins a new call."
+    ),
     "index_gap": "The indexes leave out a number; the calls keep their order.",
-    "id_changed": "A later piece has another id and no name; the first id counts.",
+    "id_changed": "A later piece of the same call has another id; the first id counts.",
     "name_repeated": "The name comes again with later pieces; it counts once.",
     "name_in_pieces": "The name comes in pieces; they are joined.",
     "no_name": "A call has no name at all.",
@@ -34,6 +39,8 @@ NOTES: Final[Mapping[str, str]] = {
     "unreadable_chunk": "A line of the stream is not JSON.",
 }
 """What may be noted of a stream, and what is done about it."""
+_LINE_ENDS: Final = re.compile(r"\r\n|\n|\r")
+"""Those of event streams; JSON may hold all other ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,7 @@ class ChatStream:
         self._latest: dict[int, _Growing] = {}
         self._finish: str | None = None
         self._notes: list[Note] = []
+        self._turn: ModelTurn | None = None
         self.chunks = 0
         """How many chunks have come."""
         self.usage: Mapping[str, Any] | None = None
@@ -96,19 +104,29 @@ class ChatStream:
         return tuple(self._notes)
 
     def feed(self, chunk: Mapping[str, Any] | str | bytes) -> None:
-        """Take a chunk, or a line of the event stream; lines that carry no data are nothing."""
-        if isinstance(chunk, (str, bytes)):
-            data = _data_of(chunk)
-            if data is None or self.done:
-                return
-            if data == "[DONE]":
-                self.done = True
-                return
-            try:
-                chunk = json.loads(data)
-            except (ValueError, RecursionError):
-                self._notes.append(Note("unreadable_chunk", detail=data[:200]))
-                return
+        """Take a chunk, or a line or more of the event stream; lines that carry no data are nothing."""
+        if not isinstance(chunk, (str, bytes)):
+            self._chunk(chunk)
+            return
+        text = chunk.decode("utf-8", "replace") if isinstance(chunk, bytes) else chunk
+        for line in [text] if text.lstrip().startswith("{") else _LINE_ENDS.split(text):
+            self._line(line)
+
+    def _line(self, line: str) -> None:
+        data = _data_of(line)
+        if data is None or self.done:
+            return
+        if data == "[DONE]":
+            self.done = True
+            return
+        try:
+            chunk = json.loads(data)
+        except (ValueError, RecursionError):
+            self._notes.append(Note("unreadable_chunk", detail=data[:200]))
+            return
+        self._chunk(chunk)
+
+    def _chunk(self, chunk: Any) -> None:
         if not isinstance(chunk, Mapping):
             self._notes.append(Note("unreadable_chunk", detail=str(chunk)[:200]))
             return
@@ -123,7 +141,12 @@ class ChatStream:
                 self._take(choice)
 
     def finish(self) -> ModelTurn:
-        """Say that the stream is over; return the turn."""
+        """Say that the stream is over; return the turn, the same one when it is asked for again."""
+        if self._turn is None:
+            self._turn = self._finished()
+        return self._turn
+
+    def _finished(self) -> ModelTurn:
         calls = []
         for place, growing in enumerate(self._calls):
             name, arguments = self._name(growing), self._arguments(growing)
@@ -134,20 +157,22 @@ class ChatStream:
                 growing.notes.setdefault(kind, "".join(growing.names))
             self._notes += [Note(kind, place, detail) for kind, detail in growing.notes.items()]
             growing.notes = {}
-            calls.append(ToolCall(name, arguments, growing.id))
+            calls.append(ToolCall(name, paired(arguments), growing.id))
         indexes = sorted({call.index for call in self._calls})
         if indexes and indexes != list(range(len(indexes))):
             self._notes.append(Note("index_gap", detail=str(indexes)))
         if self._finish is None:
             self._notes.append(Note("ended_early"))
         reason = "incomplete" if self._finish is None else ended(self._finish, calls)
-        content, reasoning = "".join(self._content), "".join(self._reasoning)
+        content, reasoning = paired("".join(self._content)), paired("".join(self._reasoning))
         return ModelTurn(tuple(calls), content or None, reasoning or None, reason)
 
     def _take(self, choice: Mapping[str, Any]) -> None:
         if isinstance(choice.get("finish_reason"), str) and choice["finish_reason"]:
             self._finish = choice["finish_reason"]
         delta = choice.get("delta")
+        if "delta" not in choice and not self._content and not self._calls:
+            delta = choice.get("message")  # a server that does not stream, after all
         if not isinstance(delta, Mapping):
             return
         if isinstance(delta.get("content"), str):
@@ -179,6 +204,10 @@ class ChatStream:
 
     def _call_for(self, index: Any, ident: str, name: str) -> _Growing:
         """The call that a piece belongs to, a new one when it begins one."""
+        if isinstance(index, float) and index.is_integer():
+            index = int(index)
+        elif isinstance(index, str) and index.isdecimal():
+            index = int(index[:9])
         if not isinstance(index, int) or isinstance(index, bool):
             last = self._calls[-1] if self._calls else None
             begins = (
@@ -192,7 +221,7 @@ class ChatStream:
         call_here = self._latest.get(index)
         if call_here is None:
             return self._new(index)
-        if ident and name and call_here.id and ident != call_here.id:
+        if _begins(call_here, ident, name):
             call = self._new(index)
             call.notes.setdefault("index_reused", str(index))
             return call
@@ -237,9 +266,28 @@ class ChatStream:
         return text
 
 
-def _data_of(line: str | bytes) -> str | None:
+def _begins(call: _Growing, ident: str, name: str) -> bool:
+    """True for a piece under the index of a call that belongs to another one."""
+    if ident and name and call.id:
+        return ident != call.id and not (name in call.names and _is_open(call))
+    if ident or call.id or not name or not call.names or not "".join(call.pieces).strip():
+        return False
+    return name not in call.names and not name.startswith(call.names[-1])
+
+
+def _is_open(call: _Growing) -> bool:
+    """True while the arguments have begun and are not whole."""
+    text = "".join(call.pieces)
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return bool(text.strip())
+    return False
+
+
+def _data_of(line: str) -> str | None:
     """The data of a line of an event stream; None for comments, other fields and empty lines."""
-    text = (line.decode("utf-8", "replace") if isinstance(line, bytes) else line).strip()
+    text = line.strip()
     if text.startswith("data:"):
         return text[5:].strip() or None
     return text if text.startswith("{") or text == "[DONE]" else None

@@ -15,10 +15,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Final, Literal, NoReturn
+from typing import Any, Final, Literal
 
 from analyzer.agent.definitions import named
-from analyzer.agent.schema_errors import Checker, Path, UnusableSchemaError, checker_for
+from analyzer.agent.schema_errors import Checker, Path, UnusableSchemaError, brief, checker_for
+from analyzer.agent.texts import strict_json
 from analyzer.agent.turns import CUT, ModelTurn, read_turn
 from analyzer.chat import Message, Tool, ToolCall
 from analyzer.runtime.assemble import Parsed
@@ -181,7 +182,7 @@ def decode(
     if not text.strip() and not is_cut:
         return {}, [_problem("empty_arguments", index, "the arguments are empty; {} was taken")]
     try:
-        value = _loads(text)
+        value = strict_json(text)
     except (ValueError, RecursionError) as error:
         why = _why(error)
         if is_cut:
@@ -192,7 +193,7 @@ def decode(
     notes = []
     if isinstance(value, str):
         try:
-            inner = _loads(value)
+            inner = strict_json(value)
         except (ValueError, RecursionError):
             inner = None
         if isinstance(inner, dict):
@@ -225,7 +226,7 @@ def _of_id(index: int, call: ToolCall, seen: dict[str, int]) -> Iterable[CallPro
     if not call.id:
         yield _problem("empty_id", index, "empty id")
     elif call.id in seen:
-        yield _problem("duplicate_id", index, f"duplicate id {call.id} (call {seen[call.id]} has it)")
+        yield _problem("duplicate_id", index, f"duplicate id {brief(call.id)} (call {seen[call.id]} has it)")
     else:
         seen[call.id] = index
 
@@ -267,19 +268,12 @@ def _unknown_tool(name: str, declared: Mapping[str, Tool]) -> str:
     if not name:
         return "the call names no tool"
     near = get_close_matches(name, declared, n=_NEAR, cutoff=0.6)
+    name = brief(name)
     if near:
         return f"unknown tool '{name}' (did you mean {' or '.join(near)}?)"
     names = list(declared)
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return f"unknown tool '{name}' (available: {', '.join(names[:_LISTED]) or 'none'}{more})"
-
-
-def _loads(text: str) -> Any:
-    return json.loads(text, parse_constant=_refuse)
-
-
-def _refuse(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON value")
 
 
 def _why(error: Exception) -> str:

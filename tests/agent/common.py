@@ -55,8 +55,15 @@ def refused(template: str, messages: list[dict[str, Any]]) -> str:
 def render(
     template: str, messages: list[dict[str, Any]], tools: list[Tool] | None, *, prompt: bool = True
 ) -> Rendered | RenderFailure:
-    """Render with the special tokens that the templates ask for; arguments go in as mappings."""
+    """Render one of our own templates, as `render_text` does."""
     text = (ROOT / "corpus" / "templates" / f"{template}.jinja").read_text(encoding="utf-8")
+    return render_text(text, messages, tools, prompt=prompt)
+
+
+def render_text(
+    text: str, messages: list[dict[str, Any]], tools: list[Tool] | None, *, prompt: bool = True
+) -> Rendered | RenderFailure:
+    """Render with the special tokens that the templates ask for; arguments go in as mappings."""
     tokens = {"bos_token": "<s>", "eos_token": "</s>"}
     declared = [tool.to_openai() for tool in tools] if tools else None
     shaped = as_transformers([_with_mappings(item) for item in messages])

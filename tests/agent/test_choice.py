@@ -9,18 +9,23 @@ import pytest
 
 from analyzer.agent import (
     broken_promise,
+    check,
     chosen,
     force_tool,
     parser_options,
+    read_turn,
     to_anthropic_choice,
     tool_names,
     with_choice,
     without_tools,
 )
 from analyzer.chat import Message, Tool, tools_from_openai
+from analyzer.corpus import is_synced
 from analyzer.errors import UsageError
+from analyzer.render import Rendered
 from analyzer.runtime import assemble, parse
-from tests.agent.common import READ_FILE, call, message, rendered, spec_of
+from tests.agent.common import READ_FILE, call, message, render_text, rendered, spec_of
+from tests.budget import real_template
 from tests.runtime.checks import check_all_splits, tool
 from tests.runtime.specs import spec
 
@@ -87,6 +92,42 @@ def test_none_leaves_a_call_in_the_text() -> None:
 
     assert (parsed.message.content, parsed.message.tool_calls) == (text, ())
     assert parsed.finish_reason == "stop"
+
+
+NOISE = "المياهshelf(Product;j_generation wikipedia纪委(step(step(step(step(step"
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [("auto", None), ("read_file", "tool_choice names read_file, but the reply calls no tool")],
+)
+def test_a_server_that_ignores_the_object_form(choice: str, said: str | None) -> None:
+    """Both requests are answered alike, with text that is cut: right for `auto`, and told of the named tool."""
+    choices = [{"finish_reason": "length", "message": {"role": "assistant", "content": NOISE}}]
+    turn = read_turn({"choices": choices})
+
+    assert (turn.content, turn.calls, turn.finish_reason) == (NOISE, (), "length")
+    assert [problem.kind for problem in check(turn, [READ_FILE]).problems] == ["cut"]
+    assert broken_promise(with_choice(REQUEST, choice), turn.message) == said
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not is_synced(), reason="the corpus is not synced: run `analyzer corpus sync`")
+def test_none_leaves_a_prompt_as_long_as_it_is() -> None:
+    """The template of the example writes 804 characters with `none` as with `required`."""
+    request = {
+        "messages": [{"role": "user", "content": "What is in pom.xml?"}],
+        "tools": [READ_FILE.to_openai()],
+    }
+    lengths = []
+    for one in (with_choice(request, "none"), with_choice(request, "required"), without_tools(request)):
+        tools = list(tools_from_openai(one.get("tools", []))) or None
+        outcome = render_text(real_template("Qwen-Qwen2.5-7B-Instruct").text, one["messages"], tools)
+        assert isinstance(outcome, Rendered), outcome
+        lengths.append(len(outcome.text))
+
+    assert lengths[:2] == [804, 804]
+    assert lengths[2] < 200
 
 
 @pytest.mark.parametrize("words", ["bogus", "", "any"])

@@ -105,6 +105,8 @@ def test_errors_are_capped_too() -> None:
         ("", ""),
         (b"bytes \xff", "bytes \ufffd"),
         (None, "null"),
+        ("half \ud800", "half \ufffd"),
+        (["name \udcff.txt"], '["name \ufffd.txt"]'),
         ({"a": [1, True]}, '{"a":[1,true]}'),
         (Message("x"), '{"content":"x","reasoning_content":null,"tool_calls":[],"role":"assistant"}'),
     ],
@@ -209,6 +211,27 @@ def test_nobody_to_ask_is_a_refusal() -> None:
     assert "no terminal" in result.content
 
 
+@pytest.mark.parametrize("answer", [True, False, 3, ""])
+def test_a_refusal_without_a_reason(answer: Any) -> None:
+    """Anything but None is a refusal: a mistake of who asks lets nothing run, and stops no batch."""
+    [result] = run(weather(), message(call("get_weather", city="Oslo")), refuse=lambda _: answer)
+
+    assert (result.status, result.content) == ("skipped", "not run: it was refused")
+
+
+def test_a_question_that_is_cancelled() -> None:
+    """It is no cancellation of the batch: its call is not run, the other one is."""
+
+    async def ask(checked: Any) -> None:
+        if checked.index == 0:
+            raise asyncio.CancelledError
+
+    calls = message(call("get_weather", city="Oslo"), call("get_weather", city="Rome"))
+    first, second = run(weather(), calls, refuse=ask)
+
+    assert (first.status, second.status) == ("skipped", "ok")
+
+
 @pytest.mark.parametrize("name", ["plain", "task", "stopped"])
 def test_panics_stay_in_their_call(name: str) -> None:
     """Exceptions that are no `Exception`, and ones that cannot even be printed."""
@@ -216,7 +239,7 @@ def test_panics_stay_in_their_call(name: str) -> None:
 
     class Unprintable(BaseException):
         def __str__(self) -> str:
-            raise RuntimeError
+            raise SystemExit
 
     def plain() -> None:
         raise Unprintable

@@ -53,6 +53,7 @@ def test_timeouts_are_answers() -> None:
         ("timed_out", "timed out after 0.1 s, try a narrower query", False)
     ] * 3
     assert sorted(ended) == ["busy", "listens", "task"]
+    assert Limits().timeout == 30
 
 
 def test_a_tool_may_have_a_timeout_of_its_own() -> None:

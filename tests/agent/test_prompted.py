@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from typing import Any
 
 import pytest
@@ -150,6 +151,7 @@ def test_replies_that_are_not_quite_the_form(reply: str, expected: list[Any]) ->
         ('{"tool": "write", "arguments": {"text": "{\\"tool\\": \\"rm\\"} {}', "invalid JSON"),
         ('{"a": ' * 100_000, "invalid JSON"),
         ("{" * 100_000, "invalid JSON"),
+        (f'{{"tool": "f", "arguments": {{"x": {"1" * 5000}}}}}', "invalid JSON"),
     ],
 )
 def test_replies_that_cannot_be_read(reply: str, reason: str) -> None:
@@ -284,6 +286,40 @@ def test_fenced_blocks_that_are_not_one(reply: str, reason: str) -> None:
     assert isinstance(step, Unparsed)
     assert step.reason == reason
     assert [problem.severity for problem in parsed(reply, replies=SHELL).problems] == ["error"]
+
+
+def test_line_ends_of_another_system() -> None:
+    """A block is a block with them, and the last one is no part of its text."""
+    assert parsed(BLOCK.replace("\n", "\r\n"), replies=SHELL, tools=[]).message.tool_calls == (
+        call("shell", command="ls -l\r\n# two"),
+    )
+
+
+def test_nesting_at_the_limit() -> None:
+    """What is nested about as deeply as Python decodes is a call or is none; it never raises."""
+
+    def is_too_deep(depth: int) -> bool:
+        try:
+            json.loads("[" * depth + "]" * depth)
+        except RecursionError:
+            return True
+        return False
+
+    limit = bisect_left(range(200_000), 1, key=is_too_deep)
+    found = set()
+    for depth in range(limit - 60, limit + 5):
+        [step] = JsonReplies().read(f'{{"tool": "f", "arguments": {{"x": {"[" * depth}{"]" * depth}}}}}')
+        found.add(step.reason if isinstance(step, Unparsed) else type(step))
+
+    assert found == {Call, "invalid JSON"}
+
+
+def test_a_history_with_arguments_that_are_no_object() -> None:
+    """The model sees what it wrote, in a form that can be read back."""
+    broken = message(ToolCall("shell", '{"command": '))
+
+    assert '"unreadable_arguments": "{' in history(broken, [])[0]["content"]
+    assert history(broken, [], SHELL)[0]["content"] == '```shell_command\n{"command": \n```'
 
 
 def test_a_fenced_form_may_let_prose_answer() -> None:

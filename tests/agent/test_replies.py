@@ -14,6 +14,7 @@ from analyzer.agent import (
     Registry,
     ToolResult,
     anthropic_turn,
+    check,
     in_call_order,
     new_id,
     run,
@@ -22,9 +23,12 @@ from analyzer.agent import (
 )
 from analyzer.agent.replies import NOT_RUN, to_responses
 from analyzer.chat import Message, ToolCall
+from analyzer.corpus import is_synced
 from analyzer.errors import UsageError
+from analyzer.render import Rendered, RenderFailure
 from analyzer.runtime import parse
-from tests.agent.common import READ_FILE, call, message, refused, rendered, spec_of
+from tests.agent.common import READ_FILE, call, message, refused, render_text, rendered, spec_of
+from tests.budget import real_template
 
 FILES = {"pom.xml": "<project>demo</project>", "README.md": "# Demo"}
 USER = {"role": "user", "content": "What is in pom.xml?"}
@@ -105,6 +109,49 @@ def test_how_templates_write_a_result(template: str, written: str) -> None:
     assert rendered(template, [USER, *turn_messages(turn, run(files(), turn))]).endswith(written)
 
 
+REAL = {
+    "Qwen-Qwen2.5-7B-Instruct": (
+        '<|im_start|>assistant\n<tool_call>\n{"name": "read_file", "arguments": {"path": "pom.xml"}}\n</tool_call><|im_end|>\n'
+        "<|im_start|>user\n<tool_response>\n<project>demo</project>\n</tool_response><|im_end|>\n<|im_start|>assistant\n"
+    ),
+    "NousResearch-Hermes-2-Pro-Llama-3-8B-tool-use": (
+        '<|im_start|>assistant\n<tool_call>\n{"name": "read_file", "arguments": {"path": "pom.xml"}}\n</tool_call><|im_end|>\n'
+        "<|im_start|>tool\n<tool_response>\n<project>demo</project>\n</tool_response><|im_end|><|im_start|>assistant\n"
+    ),
+    "meta-llama-Llama-3.1-8B-Instruct": (
+        "<|start_header_id|>assistant<|end_header_id|>\n\n"
+        '{"name": "read_file", "parameters": {"path": "pom.xml"}}<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\n'
+        '"<project>demo</project>"<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n'
+    ),
+    "mistralai-Mistral-Nemo-Instruct-2407": (
+        '[TOOL_CALLS][{"name": "read_file", "arguments": {"path": "pom.xml"}, "id": "call0abc1"}]</s>'
+        '[TOOL_RESULTS]{"content": <project>demo</project>, "call_id": "call0abc1"}[/TOOL_RESULTS]'
+    ),
+}
+"""What real templates write behind the user's message; the second is of the same make as the example's."""
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not is_synced(), reason="the corpus is not synced: run `analyzer corpus sync`")
+@pytest.mark.parametrize("name", REAL)
+def test_how_real_templates_write_a_result(name: str) -> None:
+    """The same round trip, by the templates themselves; one of them refuses the server's own id."""
+    template = real_template(name).text
+
+    def written(ident: str) -> Rendered | RenderFailure:
+        turn = message(call("read_file", ident, path="pom.xml"), content="")
+        return render_text(template, [USER, *turn_messages(turn, run(files(), turn))], [READ_FILE])
+
+    outcome, other = written("call0abc1"), written(SERVER_ID)
+    assert isinstance(outcome, Rendered), outcome
+    assert outcome.text.endswith(REAL[name])
+    if "call0abc1" in outcome.text:
+        assert isinstance(other, RenderFailure)
+        assert "Tool call IDs should be alphanumeric strings with length 9!" in other.message
+    else:
+        assert other == outcome
+
+
 def test_ids_in_the_form_of_the_template() -> None:
     """A template of nine-character ids refuses a server's own; mapped, calls and results agree."""
     turn = message(
@@ -150,26 +197,36 @@ def test_order_decides_what_a_template_without_ids_shows() -> None:
     assert [one.id for one in ordered] == [one.id for one in turn.tool_calls]
 
 
+_WIDE = "     \t\t\t\t\t     \t\t\t\t\t"
+PARALLEL = [
+    ("3br1y9dSC9xmC4ugcI3IAWiolYBI3BKF", '{\n \t\t\t  \t\t\t  \t\t\t  \t\t\t "path":"pom.xml" }'),
+    ("bF3ojBoHJeCpmVMzIVLtoujI1HH7NqPk", '{\n  \t\t\t  \t\t\t  \t\t\t  \t\t\t"path":"pom.xml" }'),
+    ("a6jQ6Lrq9FWUOJGleeFI6HZhZGfEVgs0", f'{{\n{_WIDE}"path":"README.md"}}'),
+    ("o0LtWOxRhvLNGIquLUx0Zntai3lj8Uj0", f'{{\n{_WIDE}"path":"README.md"\n\n{_WIDE}}}'),
+    ("WZsjWUKX9jPKhkQtMfsXVpTfu3bwCeIp", f'{{"path":"README.md"\n\n{_WIDE}}}'),
+]
+"""Id and arguments of each call, as a server sent them."""
+
+
 def test_a_parallel_response_that_was_cut() -> None:
     """Five whole calls and a finish reason of `length`: five results in order."""
-    paths = ["pom.xml", "pom.xml", "README.md", "README.md", "README.md"]
     calls = [
-        {
-            "id": f"id{index}",
-            "type": "function",
-            "function": {"name": "read_file", "arguments": f'{{\n \t "path":"{path}"\n\n }}'},
-        }
-        for index, path in enumerate(paths)
+        {"id": ident, "type": "function", "function": {"name": "read_file", "arguments": arguments}}
+        for ident, arguments in PARALLEL
     ]
     response = {
         "choices": [
             {"finish_reason": "length", "message": {"role": "assistant", "content": "", "tool_calls": calls}}
         ]
     }
-    results = run(files(), response)
+    tools = files()
+    checked = check(response, tools.tools)
+    results = run(tools, checked)
 
-    assert [one.content for one in results] == [FILES[path] for path in paths]
-    assert [one.id for one in results] == [f"id{index}" for index in range(5)]
+    assert [problem.kind for problem in checked.problems] == ["cut"]
+    assert [one.content for one in results] == [FILES["pom.xml"]] * 2 + [FILES["README.md"]] * 3
+    assert [one.id for one in results] == [ident for ident, _ in PARALLEL]
+    assert {len(one.id or "") for one in results} == {32}
 
 
 def test_every_call_is_answered() -> None:
@@ -273,6 +330,7 @@ def test_arguments_that_are_no_object_do_not_break_the_history() -> None:
         ToolCall("read_file", '{"path": "\\"Blue\\" sky":3}', "a"),
         ToolCall("read_file", '"{\\"path\\": \\"pom.xml\\"}"', "b"),
         ToolCall("read_file", "", "c"),
+        ToolCall("read_file", '{"path": NaN}', "d"),
     )
     sent = turn_messages(turn, run(files(), turn))
     texts = [found["function"]["arguments"] for found in sent[0]["tool_calls"]]
@@ -281,9 +339,10 @@ def test_arguments_that_are_no_object_do_not_break_the_history() -> None:
         {"unreadable_arguments": '{"path": "\\"Blue\\" sky":3}'},
         {"path": "pom.xml"},
         {},
+        {"unreadable_arguments": '{"path": NaN}'},
     ]
     assert "sky" in rendered("json_tag_per_call", [USER, *sent])
-    assert [item["content"][:6] for item in sent[1:]] == ["Error:", "<proje", "Error:"]
+    assert [item["content"][:6] for item in sent[1:]] == ["Error:", "<proje", "Error:", "Error:"]
 
 
 def test_a_native_id_stays() -> None:

@@ -116,10 +116,15 @@ def test_parallel_calls_are_joined_by_index() -> None:
         ([piece(0, "a", "f")], [("a", "f", "")], []),
         ([{"index": 0, "id": "a", "function": {"name": "f", "arguments": {"x": 1}}}], [("a", "f", '{"x": 1}')], []),
         ([{"index": 0, "function": None}, piece(0, "a", "f", "{}")], [("a", "f", "{}")], []),
+        ([piece(0, None, "f", "{}"), piece(0, None, "g", "{}")], [("", "f", "{}"), ("", "g", "{}")], ["index_reused"]),
+        ([piece(0, "a", "f", "{"), piece(0, "b", "f", "}")], [("a", "f", "{}")], ["id_changed", "name_repeated"]),
+        ([{**piece(0, "a", "f", "{"), "index": "0"}, {**piece(0, "b", "g", "{"), "index": 1.0}, piece(0, text="}"),
+          piece(1, text="}")], [("a", "f", "{}"), ("b", "g", "{}")], []),
     ],
     ids=["always index 0", "no index, ids", "no index, no ids", "a gap", "out of order", "the id again", "empty id and name",
          "another id", "one id for two", "a name in pieces", "the name again", "a growing name", "arguments first",
-         "an empty name first", "no name", "arguments again", "two objects", "no arguments", "an object", "nulls"],
+         "an empty name first", "no name", "arguments again", "two objects", "no arguments", "an object", "nulls",
+         "always index 0, no ids", "an id with each piece", "indexes of other types"],
 )  # fmt: skip
 def test_what_servers_do(pieces: list[Any], expected: Any, noted: list[str]) -> None:
     """The one reading that is left, and a note where it is not the usual one."""
@@ -214,6 +219,39 @@ def test_damaged_streams(line: str, kind: str) -> None:
 
     assert kind == "" or kinds(grown)[0] == kind
     assert set(kinds(grown)) <= set(NOTES)
+
+
+def test_a_body_in_larger_parts() -> None:
+    """Whole events, several at a time, with fields beside the data, count as their lines do; so does one plain chunk."""
+    whole, plain = ChatStream(), ChatStream()
+    whole.feed("event: chunk\r\n" + "\r\n\r\n".join(LINES[:5]))
+    whole.feed("\n\n".join(LINES[5:]).encode())
+    plain.feed(
+        json.dumps({"choices": [{"delta": {"content": "a\u2028b"}, "finish_reason": "stop"}]}, indent=1)
+    )
+
+    assert calls(whole.finish()) == [(RECORDED, "read_file", whole.calls[0].arguments)]
+    assert (whole.chunks, whole.pieces, whole.notes) == (13, (11,), ())
+    assert (plain.finish().content, plain.notes) == ("a\u2028b", ())
+
+
+def test_halves_of_a_character() -> None:
+    """Two chunks may share one; a half that is left alone is no text."""
+    turn, _ = stream(piece(0, "a", "f", '{"x": "\ud83d'), piece(0, text='\ude00\ud83d"}'))
+
+    assert turn.calls[0].decoded() == {"x": "\U0001f600\ufffd"}
+
+
+def test_a_whole_message_instead_of_deltas() -> None:
+    """A server that does not stream, after all."""
+    grown = ChatStream()
+    message = {"content": "Hm.", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}
+    grown.feed({"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+    turn = grown.finish()
+
+    assert (turn.content, calls(turn)) == ("Hm.", [("a", "f", "{}")])
+    assert grown.finish() is turn
+    assert kinds(grown) == ["no_index"]
 
 
 def test_the_old_form_of_one_call() -> None:

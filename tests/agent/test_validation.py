@@ -301,6 +301,8 @@ def test_whole_numbers(value: float, fits: object) -> None:
         {"type": "object", "properties": {"path": {"$ref": "https://example.invalid/schema.json"}}},
         {"type": "object", "properties": {"path": {"$ref": "#/$defs/nowhere"}}},
         {"type": "object", "properties": {"path": {"$ref": "#/properties/path"}}},
+        {"$schema": 3},
+        {"$id": "http://[bad", "properties": {"path": {"$ref": "other"}}},
     ],
 )
 def test_a_schema_that_is_none_does_not_stop_the_call(schema: dict[str, Any]) -> None:
@@ -314,6 +316,23 @@ def test_a_schema_that_is_none_does_not_stop_the_call(schema: dict[str, Any]) ->
 def test_a_tool_without_a_schema_takes_anything() -> None:
     """Nothing is known, so nothing is wrong."""
     assert kinds(message(ToolCall("free", '{"a": 1}', "a")), Tool("free"), strict=True) == []
+
+
+@pytest.mark.parametrize("number", ["1e999", "9" * 400])
+def test_a_number_that_is_too_large(number: str) -> None:
+    """What the model wrote is its mistake, whatever the arithmetic of a rule makes of it."""
+    [(kind, text)] = only(f'{{"x": {number}}}', {"properties": {"x": {"type": "number", "multipleOf": 0.5}}})
+
+    assert kind == "invalid_value"
+    assert text.endswith("a number that is too large")
+
+
+def test_sentences_stay_short() -> None:
+    """Names, keys and ids that a model makes up do not fill the next prompt."""
+    long = "n" * 100_000
+    turn = message(ToolCall(long, "{}", long), ToolCall("read_file", json.dumps({long: 1}), long))
+
+    assert all(len(problem.text) < 200 for problem in check(turn, [PATH]).problems)
 
 
 def test_two_tools_of_one_name_are_misuse() -> None:
