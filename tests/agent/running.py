@@ -11,6 +11,10 @@ PATIENCE: Final = 60.0
 """Seconds after which what should happen counts as not happening, on a machine that has a lot else to do."""
 
 
+FILES = {"pom.xml": "<project>demo</project>", "README.md": "# Demo"}
+"""The files of the worked examples."""
+
+
 def threads() -> list[threading.Thread]:
     """The threads of tools that run now."""
     return [thread for thread in threading.enumerate() if thread.name == "tool"]
@@ -37,5 +41,18 @@ def weather() -> Registry:
     @tools.tool
     def panic() -> str:
         raise SystemExit(101)
+
+    return tools
+
+
+def files() -> Registry:
+    """One tool that reads two files."""
+    tools = Registry()
+
+    @tools.tool
+    def read_file(path: str) -> str:
+        if path not in FILES:
+            raise LookupError(f"no such file {path}")
+        return FILES[path]
 
     return tools
