@@ -68,7 +68,9 @@ BEHAVIOURS = (
     "ok",
     "raise",
     "exit",
+    "unprintable",
     "huge",
+    "halves",
     "sleep",
     "hang",
     "spin",
@@ -78,6 +80,13 @@ BEHAVIOURS = (
     "broken",
     "stubborn",
 )
+
+
+class Unprintable(Exception):
+    """Ends the program of whoever prints it."""
+
+    def __str__(self) -> str:
+        raise SystemExit
 
 
 def zoo() -> Registry:
@@ -118,6 +127,12 @@ def zoo() -> Registry:
     async def huge_later(n: int) -> str:
         return huge(n)
 
+    def halves(n: int) -> list[str]:
+        return ["\ud800" * n, "\udc00"]
+
+    async def halves_later(n: int) -> str:
+        return "".join(halves(n))
+
     def spin(n: int) -> None:
         while True:
             n += 1
@@ -144,7 +159,9 @@ def zoo() -> Registry:
     add("ok", *sleeping(0))
     add("raise", *failing(ValueError))
     add("exit", *failing(SystemExit))
+    add("unprintable", *failing(Unprintable))
     add("huge", huge, huge_later)
+    add("halves", halves, halves_later)
     add("sleep", *sleeping(0.01))
     add("hang", *sleeping(60))
     add("spin", spin, sleeping(60)[1])

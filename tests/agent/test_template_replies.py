@@ -7,9 +7,12 @@ import re
 import pytest
 
 from analyzer.agent import IdMap, run, turn_messages
+from analyzer.analysis import analyze
 from analyzer.corpus import is_synced
-from analyzer.render import Rendered, RenderFailure
-from tests.agent.common import READ_FILE, call, message, refused, render_text, rendered
+from analyzer.prepare import prepare
+from analyzer.render import InProcessRenderer, Rendered, RenderFailure, RenderRequest
+from analyzer.template import Template
+from tests.agent.common import READ_FILE, ROOT, call, message, refused, render_text, rendered
 from tests.agent.running import files
 from tests.budget import real_template
 
@@ -110,3 +113,28 @@ def test_ids_in_the_form_of_the_template() -> None:
     assert [item["tool_call_id"] for item in mapped[1:]] == ids
     assert ids[1] == "call0abc1"
     assert re.fullmatch(r"[A-Za-z0-9]{9}", ids[0])
+
+
+@pytest.mark.parametrize(
+    "name", ["json_array_marker_ids9", "json_tag_per_call", "bare_json", "one_call_only"]
+)
+def test_a_conversation_goes_through_the_normaliser(name: str) -> None:
+    """Results in completion order, ids of a server, an error: each template renders each call before its own result."""
+    template = (ROOT / "corpus" / "templates" / f"{name}.jinja").read_text(encoding="utf-8")
+    spec = analyze(Template(name, template), renderer=InProcessRenderer(), verify=False).spec
+    assert spec is not None
+    turn = message(call("read_file", SERVER_ID, path="pom.xml"), call("read_file", "call_2", path="none"))
+    done = tuple(reversed(run(files(), turn)))
+    prepared = prepare(spec, [USER, *turn_messages(turn, done)], [READ_FILE])
+
+    request = RenderRequest(
+        prepared.messages, prepared.tools, True, {"bos_token": "<s>", "eos_token": "</s>"}
+    )  # noqa: FBT003
+    [outcome] = InProcessRenderer().render(template, [request])
+    assert isinstance(outcome, Rendered), outcome
+    places = [outcome.text.rindex(part) for part in ("<project>demo</project>", "no such file none")]
+    assert outcome.text.index('"pom.xml"') < places[0] < places[1]
+    if spec.input.ids is not None:
+        ids = [one["id"] for item in prepared.messages for one in item.get("tool_calls", ())]
+        assert all(re.fullmatch(spec.input.ids, one) for one in ids)
+        assert [item["tool_call_id"] for item in prepared.messages if item["role"] == "tool"] == ids
