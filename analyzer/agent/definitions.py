@@ -30,7 +30,7 @@ def from_anthropic(items: Iterable[Mapping[str, Any]]) -> tuple[Tool, ...]:
     """Read Anthropic tools. One that the provider runs itself (it has a `type` and no schema) is no tool to run here."""
     tools = []
     for index, item in enumerate(items):
-        kind = item.get("type", "custom")
+        kind = _object(item, index).get("type", "custom")
         if kind != "custom" and "input_schema" not in item:
             raise UsageError(
                 f"tool {index} ({kind}) is run by the provider",
@@ -66,7 +66,9 @@ def to_mcp(tools: Iterable[Tool]) -> dict[str, Any]:
 def mcp_writers(listing: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> frozenset[str]:
     """Return the names of those tools of an MCP list that may change something: all without `readOnlyHint: true`."""
     return frozenset(
-        str(item.get("name")) for item in _mcp_items(listing) if _hint(item, "readOnlyHint") is not True
+        str(_object(item, index).get("name"))
+        for index, item in enumerate(_mcp_items(listing))
+        if _hint(_object(item, index), "readOnlyHint") is not True
     )
 
 
@@ -99,10 +101,14 @@ def _hint(item: Mapping[str, Any], name: str) -> Any:
     return annotations.get(name) if isinstance(annotations, Mapping) else None
 
 
-def _read(item: Any, index: int, key: str) -> Tool:
-    inner = item.get("function", item) if isinstance(item, Mapping) else None
-    if not isinstance(inner, Mapping):
+def _object(item: Any, index: int) -> Mapping[str, Any]:
+    if not isinstance(item, Mapping):
         raise UsageError(f"tool {index} is not an object")
+    return item
+
+
+def _read(item: Any, index: int, key: str) -> Tool:
+    inner = _object(_object(item, index).get("function", item), index)
     name, schema = inner.get("name"), inner.get(key)
     if not isinstance(name, str) or not name:
         raise UsageError(f"tool {index} has no name")

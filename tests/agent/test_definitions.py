@@ -308,6 +308,9 @@ def test_mcp_each_way() -> None:
     [
         (from_openai, [{"type": "function", "function": {}}], "tool 0 has no name"),
         (from_openai, [{"name": "a"}, 3], "tool 1 is not an object"),
+        (from_anthropic, [{"name": "a"}, None], "tool 1 is not an object"),
+        (from_mcp, {"tools": ["a"]}, "tool 0 is not an object"),
+        (mcp_writers, [3], "tool 0 is not an object"),
         (from_openai, [{"name": "a", "parameters": []}], "not a JSON Schema object"),
         (from_mcp, {}, "no list of MCP tools"),
     ],

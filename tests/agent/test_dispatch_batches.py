@@ -82,7 +82,7 @@ BEHAVIOURS = (
 )
 
 
-class Unprintable(Exception):
+class UnprintableError(Exception):
     """Ends the program of whoever prints it."""
 
     def __str__(self) -> str:
@@ -159,7 +159,7 @@ def zoo() -> Registry:
     add("ok", *sleeping(0))
     add("raise", *failing(ValueError))
     add("exit", *failing(SystemExit))
-    add("unprintable", *failing(Unprintable))
+    add("unprintable", *failing(UnprintableError))
     add("huge", huge, huge_later)
     add("halves", halves, halves_later)
     add("sleep", *sleeping(0.01))

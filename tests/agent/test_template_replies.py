@@ -128,8 +128,11 @@ def test_a_conversation_goes_through_the_normaliser(name: str) -> None:
     prepared = prepare(spec, [USER, *turn_messages(turn, done)], [READ_FILE])
 
     request = RenderRequest(
-        prepared.messages, prepared.tools, True, {"bos_token": "<s>", "eos_token": "</s>"}
-    )  # noqa: FBT003
+        prepared.messages,
+        prepared.tools,
+        add_generation_prompt=True,
+        special_tokens={"bos_token": "<s>", "eos_token": "</s>"},
+    )
     [outcome] = InProcessRenderer().render(template, [request])
     assert isinstance(outcome, Rendered), outcome
     places = [outcome.text.rindex(part) for part in ("<project>demo</project>", "no such file none")]
