@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from hypothesis import given, settings
@@ -152,12 +153,9 @@ def test_any_stream(chunks: list[Any], is_text: bool) -> None:  # noqa: FBT001
     assert len(check(turn, [Tool("f")]).calls) == len(turn.calls)
 
 
-@given(value=JSON)
-@settings(max_examples=examples(200))
-def test_any_message_and_any_list_of_tools(value: Any) -> None:
+@given(value=JSON, read=st.sampled_from([read_turn, from_openai, from_anthropic, from_mcp]))
+@settings(max_examples=examples(400))
+def test_any_message_and_any_list_of_tools(value: Any, read: Any) -> None:
     """It is read, or said to be none."""
-    for read in (read_turn, from_openai, from_anthropic, from_mcp):
-        try:
-            read(value if read is read_turn else [value])
-        except UsageError as refusal:
-            assert str(refusal)  # noqa: PT017  (both ways out are right)
+    with suppress(UsageError):
+        read(value if read is read_turn else [value])
