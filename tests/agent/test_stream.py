@@ -9,7 +9,10 @@ import pytest
 
 from analyzer.agent import ChatStream, ModelTurn, check
 from analyzer.agent.stream import NOTES
+from analyzer.integrations.openai import ChatResponse
+from analyzer.runtime import Parser
 from tests.agent.common import DATA, READ_FILE
+from tests.runtime.specs import spec
 
 LINES = (DATA / "stream.txt").read_text(encoding="utf-8").splitlines()
 RECORDED = "6aKdJM1U5AYakbQUh2ae9giQx978MzKC"
@@ -261,3 +264,57 @@ def test_the_old_form_of_one_call() -> None:
         grown.feed(json.dumps({"choices": [{"delta": {"function_call": part}}]}))
 
     assert calls(grown.finish()) == [("", "f", "{}")]
+
+
+TAGGED = '<tool_call>{{"name": "{}", "arguments": {{"path": "{}"}}}}</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("format_", "text", "finish", "expected"),
+    [
+        ("json_tags", TAGGED.format("read_file", "a"), "stop", [("read_file", '{"path": "a"}')]),
+        (
+            "json_tags",
+            "\n".join(
+                [
+                    TAGGED.format("read_file", "a"),
+                    TAGGED.format("other", "b"),
+                    TAGGED.format("read_file", "a"),
+                ]
+            ),
+            "stop",
+            [("read_file", '{"path": "a"}'), ("other", '{"path": "b"}'), ("read_file", '{"path": "a"}')],
+        ),
+        ("json_tags", TAGGED.format("read_file", "Oslo")[:58], "length", [("read_file", '{"path": "Os')]),
+        (
+            "name_in_id",
+            '<|section_begin|><|call_begin|>functions.read_file:3<|call_argument|>{"path": "a"}<|call_end|><|section_end|>',
+            "stop",
+            [("read_file", '{"path": "a"}')],
+        ),
+    ],
+    ids=["one", "parallel", "cut", "native id"],
+)
+def test_what_the_runtime_streams(format_: str, text: str, finish: str, expected: Any) -> None:
+    """Indexes in order; id, type and whole name in a call's first piece and in no other; nothing to note, at any split."""
+    for cut in range(1, len(text)):
+        parser, choice = Parser(spec(format_), [READ_FILE]), ChatResponse("m").choice()
+        grown, ids = ChatStream(), {}
+        events = [*parser.feed(text[:cut]), *parser.feed(text[cut:]), *parser.finish(finish)]
+        for chunk in choice.feed(events):
+            grown.feed(chunk)
+            for entry in chunk["choices"][0]["delta"].get("tool_calls", ()):
+                if entry["index"] in ids:
+                    assert not {"id", "type"} & set(entry)
+                    assert "name" not in entry["function"]
+                else:
+                    assert (entry["index"], entry["type"]) == (len(ids), "function")
+                    ids[entry["index"]] = entry["id"]
+                assert entry["index"] == len(ids) - 1
+        turn = grown.finish()
+
+        assert [(call.name, call.arguments) for call in turn.calls] == expected
+        assert [call.id for call in turn.calls] == list(ids.values())
+        assert len({*ids.values()} - {""}) == len(ids)
+        assert format_ != "name_in_id" or ids == {0: "functions.read_file:3"}
+        assert (grown.notes, turn.finish_reason) == ((), "length" if finish == "length" else "tool_calls")
