@@ -17,7 +17,7 @@ from analyzer.spec.model import Spec
 from analyzer.template import Template
 from analyzer.verify.adapt import Adapted, Adapter, Refused, settings_of
 from analyzer.verify.cases import Case, Reply
-from analyzer.verify.cut import Before, cut_turn
+from analyzer.verify.cut import Before, cut_turn, end_literals, without_closing
 from analyzer.verify.pieces import Piece
 from analyzer.verify.results import Answer, results_pieces
 from analyzer.verify.trips import Stage
@@ -110,6 +110,7 @@ class _Painter:
         self._spec = spec
         self._stage = Stage(renderer, template, spec.input.mutable)
         self._adapter = Adapter(spec, template.special_tokens)
+        self._needs_more = any(defect.kind == "last_turn_otherwise" for defect in spec.defects)
 
     def whole(self, calls: Sequence[Any]) -> Shown:
         """The longest conversation that renders: up to the answer, the results, or the first turn."""
@@ -154,15 +155,25 @@ class _Painter:
         adapted = self._adapted(reply)
         if isinstance(adapted, Refused):
             return {}
-        texts, _ = self._render(adapted, [[*adapted.before, adapted.turn]])
-        start = self._start(adapted, texts[0]) if texts else None
-        if start is None:
+        behind = adapted.after() if self._needs_more else ()
+        texts, _ = self._render(adapted, [[*adapted.before, adapted.turn, *behind]])
+        turn = self._turn(adapted, texts[0]) if texts else None
+        if turn is None:
             return {}
+        start, _ = turn
+        text = self._before_results(adapted, texts[0]) if behind else texts[0]
         pieces = turn_pieces(self._spec, adapted.truth)
         shown: dict[str, Shown] = {}
-        for label, found in parts(self._spec, adapted.truth, pieces, locate(pieces, texts[0], start)).items():
-            shown[label] = self._slice(pieces, texts[0], found)
+        for label, found in parts(self._spec, adapted.truth, pieces, locate(pieces, text, start)).items():
+            shown[label] = self._slice(pieces, text, found)
         return shown
+
+    def _before_results(self, adapted: Adapted, text: str) -> str:
+        """The render up to the end of the turn that the results follow."""
+        first = text.find(adapted.after()[0]["content"])
+        ends = end_literals(self._spec, adapted.truth)
+        stops = [at + len(end) for end in ends if (at := text.rfind(end, 0, first)) >= 0]
+        return text[: max(stops)] if stops else text
 
     def _slice(self, pieces: Sequence[Piece], text: str, found: Sequence[Found]) -> Shown:
         start, end = found[0].start, found[-1].end
@@ -192,28 +203,43 @@ class _Painter:
         said: Sequence[str],
     ) -> Shown:
         """The spans of a whole conversation; the answer's turn is sought behind all that was `said` before it."""
-        start = self._start(adapted, text)
-        if start is None:
+        turn = self._turn(adapted, text)
+        if turn is None:
             return Shown(text, (Span(0, len(text), "unexplained"),))
-        header = self._spec.turn.header
-        behind = max((text.rfind(one) + len(one) for one in said), default=start)
-        middle = text.find(header, behind) if header.strip() else -1
+        start, stop = turn
+        said_until = max((text.rfind(one) + len(one) for one in said), default=start)
         head = (Span(0, start, "prompt"),) if start else ()
+        tail = (Span(stop, len(text), "prompt"),) if stop < len(text) else ()
+        found = self._spans(text[:stop], start, said_until, pieces, answer)
+        return Shown(text, (*head, *found, *tail))
+
+    def _spans(
+        self, text: str, start: int, behind: int, pieces: Sequence[Piece], answer: Sequence[Piece]
+    ) -> tuple[Span, ...]:
+        header = self._spec.turn.header
+        middle = text.find(header, behind) if header.strip() else -1
         if middle < start:
             both = [*pieces, *answer]
-            return Shown(text, (*head, *explain(self._spec, both, text, locate(both, text, start))))
+            return tuple(explain(self._spec, both, text, locate(both, text, start)))
         first = explain(self._spec, pieces, text, locate(pieces, text[:middle], start))
-        return Shown(text, (*head, *first, *explain(self._spec, answer, text, locate(answer, text, middle))))
+        return (*first, *explain(self._spec, answer, text, locate(answer, text, middle)))
 
-    def _start(self, adapted: Adapted, text: str) -> int | None:
-        """Where the model's turn, header included, begins in a render; None when that cannot be told."""
+    def _turn(self, adapted: Adapted, text: str) -> tuple[int, int] | None:
+        """Where the model's turn, header included, begins in a render, and where what follows every conversation does.
+
+        None when that cannot be told.
+        """
         asks = [self._adapter.request(adapted, adapted.before, prompt=prompt) for prompt in (True, False)]
         prompt, bare = (
             outcome.text if isinstance(outcome, Rendered) else None for outcome in self._stage.render(asks)
         )
         said = adapted.before[-1].get("content")
-        cut = cut_turn(self._spec, Before(prompt, bare, said if isinstance(said, str) else ""), text)
-        return None if isinstance(cut, str) else _turn_start(self._spec.turn.header, cut.before)
+        before = Before(prompt, bare, said if isinstance(said, str) else "")
+        cut = cut_turn(self._spec, before, text)
+        if isinstance(cut, str):
+            return None
+        closing = without_closing(cut, before).rest
+        return _turn_start(self._spec.turn.header, cut.before), len(text) - len(closing)
 
 
 def _filled(pieces: Sequence[Piece], answers: Sequence[Answer]) -> Iterator[Piece]:

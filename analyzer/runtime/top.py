@@ -193,6 +193,14 @@ class TopState(EnteringState):
                 return where - len(lead)
         return where
 
+    def _closes_more(self, mark: Mark, where: int) -> bool:
+        """Whether what closes reasoning closes content as well, or ends the closer of the calls that stand before it."""
+        core = mark.lit.core
+        if self._index >= 0 and where == self.pos and self.compiled.section[1].text.rstrip().endswith(core):
+            return True
+        marks = self.compiled.text.marks.get(mark.lit.tokens[mark.token], ())
+        return any(other.cue == Cue.CONTENT_CLOSE for other in marks)
+
     def _before(self, where: int, leads: Sequence[str]) -> None:
         """Give out the text before a marker; its own white space is markup."""
         if where > self.pos:
@@ -230,7 +238,11 @@ class TopState(EnteringState):
                 self._close_reasoning(where, () if kept else mark.leads)
             else:
                 first = not self._spoken and (self._at_start or where == self.pos) and self._index < 0
-                if not options.orphan_close or not (self._reasoned or first):
+                if (
+                    not options.orphan_close
+                    or not (self._reasoned or first)
+                    or self._closes_more(mark, where)
+                ):
                     return False
                 self._before(where, ())
                 self._problem("orphan_close")

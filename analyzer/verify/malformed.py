@@ -37,7 +37,7 @@ def excuse(
     spec: Spec, judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
 ) -> None:
     """Turns failures that are the template's own into defects."""
-    _look_in_history(spec, judged, adapter, stage, traveller)
+    _lookin_history(spec, judged, adapter, stage, traveller)
     held = [one.trip for one in judged if one.outcome == "held" and one.trip.adapted.reply.calls]
     if not held:
         return
@@ -60,7 +60,7 @@ def _try(one: Judgement, kind: str | None) -> None:
         one.findings = [Finding(kind, "render", Difference("turn", "the turn", "another text"))]
 
 
-def _look_in_history(
+def _lookin_history(
     spec: Spec, judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
 ) -> None:
     """Last turns that are no whole turns: what the same turn is in mid-conversation takes their place, where it holds."""
@@ -73,7 +73,7 @@ def _look_in_history(
     ]
     wholes = []
     for one, outcome in zip(wrong, stage.render(requests), strict=True):
-        whole = _in_history(spec, one.trip, outcome.text) if isinstance(outcome, Rendered) else None
+        whole = in_history(spec, one.trip, outcome.text) if isinstance(outcome, Rendered) else None
         if whole is not None and _is_no_whole_turn(spec, one.trip, whole):
             traveller.travel(whole)
             wholes.append((one, whole))
@@ -92,7 +92,7 @@ def _goes_on_with_prompt(spec: Spec, trip: Trip) -> bool:
     return opened and trip.full.startswith(trip.before.prompt or "") and "unterminated_reasoning" in kinds
 
 
-def _in_history(spec: Spec, trip: Trip, text: str) -> Trip | None:
+def in_history(spec: Spec, trip: Trip, text: str) -> Trip | None:
     """The trip with the turn as it stands in mid-conversation, up to its end."""
     truth = trip.adapted.truth
     cut = cut_turn(spec, trip.before, text)

@@ -7,7 +7,7 @@ call counts where the runtime reads it as the wrong call that it is.
 from __future__ import annotations
 
 from analyzer.analysis import with_stand_ins
-from analyzer.render import Renderer
+from analyzer.render import Rendered, Renderer
 from analyzer.spec.model import Spec
 from analyzer.template import Template
 from analyzer.verify.adapt import Adapter, settings_of
@@ -15,6 +15,7 @@ from analyzer.verify.cases import Call, Case, Reply
 from analyzer.verify.inputs import probe_inputs
 from analyzer.verify.judgement import settle
 from analyzer.verify.literals import own_literal
+from analyzer.verify.malformed import in_history
 from analyzer.verify.shapes import check_shapes, declare_less
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
 from tests.export.samples import DECLARED, SAMPLES, Sample, Written
@@ -35,12 +36,29 @@ def rendered(spec: Spec, template: Template, renderer: Renderer) -> list[Written
     known = {sample.name: sample for sample in wanted}
     trips = render_trips(adapter, stage, [(_case(sample), setting) for sample in wanted])
     out = []
-    for trip in settle(spec, [trip for trip in trips if isinstance(trip, Trip)]):
-        if isinstance(trip, Trip):
-            traveller.travel(trip)
-            if not trip.failures and all(found.slot == "id" for found in trip.differences):
+    for last in settle(spec, [trip for trip in trips if isinstance(trip, Trip)]):
+        if isinstance(last, Trip):
+            traveller.travel(last)
+            trip = last if _is_read(last) else _in_mid_conversation(spec, last, adapter, stage, traveller)
+            if trip is not None and _is_read(trip):
                 out.append(_written(spec, known[trip.adapted.case.name], trip))
     return out
+
+
+def _is_read(trip: Trip) -> bool:
+    return not trip.failures and all(found.slot == "id" for found in trip.differences)
+
+
+def _in_mid_conversation(
+    spec: Spec, last: Trip, adapter: Adapter, stage: Stage, traveller: Traveller
+) -> Trip | None:
+    """The turn with what follows it, for templates whose last turn is no whole one."""
+    adapted = last.adapted
+    (outcome,) = stage.render([adapter.request(adapted, [*adapted.before, adapted.turn, *adapted.after()])])
+    trip = in_history(spec, last, outcome.text) if isinstance(outcome, Rendered) else None
+    if trip is not None:
+        traveller.travel(trip)
+    return trip
 
 
 def _case(sample: Sample) -> Case:

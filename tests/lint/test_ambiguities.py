@@ -77,7 +77,7 @@ def test_what_no_parser_can_resolve(given: Spec, kind: str) -> None:
             spec("<call>", NameSlot(), ":", items("<p=", KeySlot(), ">", ValueSlot(), "</p>"), "</call>"),
             "unescaped_values",
         ),
-        (spec("[", NameSlot(), "(", WHOLE, ")]"), "unmarked_calls"),
+        (spec("\n[", NameSlot(), "(", WHOLE, ")]"), "unmarked_calls"),
         (spec(*GOOD, reasoning=("<t>", "<m>"), content="<m>text:"), "marker_begins_text"),
         (spec(*GOOD, end="call"), "end_in_marker"),
         (spec(*GOOD, reasoning=("###", "###")), "toggle_marker"),

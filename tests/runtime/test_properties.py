@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from analyzer.chat import Tool
 from analyzer.runtime import STRICT, CompiledTools, Event, Options, Parser, assemble, coalesce
 from analyzer.runtime.json_scan import BROKEN, JsonScanner
+from analyzer.runtime.literals import NAME_CAP
 from tests.budget import examples
 from tests.runtime.checks import WEATHER, check_calls, check_spans, run, tool
 from tests.runtime.specs import SPECS, spec
@@ -140,7 +141,7 @@ def test_json_arguments_come_through(value: Any, ascii_only: bool, data: st.Data
         assert parsed.problems == ()
 
 
-BOUND = 1200
+BOUND = 1200 + NAME_CAP  # the text before a section's first call waits for the call, up to that length
 """The longest literal with its white space (both capped at 256), a name, and the literal behind it."""
 
 
