@@ -178,6 +178,7 @@ def without_opener(
     head = segment.open or next((part for part in parts if part != ""), "")
     opener = head.strip() if isinstance(head, str) else ""
     prompts = [prompt.text.rstrip() for prompt in spec.turn.prompts if prompt.text.strip()]
+    begun_in_prompt(spec, losses)
     if not opener or segment.open or not prompts or not all(text.endswith(opener) for text in prompts):
         return None
     if not forced:
@@ -189,6 +190,22 @@ def without_opener(
     return [
         replace(call, parts=(call.begin.lstrip().removeprefix(opener), *call.parts[1:])) for call in calls
     ]
+
+
+def begun_in_prompt(spec: Spec, losses: Losses) -> None:
+    """Note where the generation prompt ends inside what opens the calls, so that nothing of a first call is known by its opener."""
+    opener = spec.calls.open.lstrip() if spec.calls is not None else ""
+    prompts = [prompt.text for prompt in spec.turn.prompts if not prompt.set and prompt.text.strip()]
+    begins = (opener[:size] for size in range(len(opener) - 1, 1, -1))
+    begun = next(
+        (text for text in begins if prompts and all(prompt.endswith(text) for prompt in prompts)), ""
+    )
+    if begun.strip():
+        losses.add(
+            "opened_by_prompt",
+            f"The prompt ends with {begun!r}, which begins what opens calls: a first call behind it is read as text, "
+            "and one that is forced writes the opener anew.",
+        )
 
 
 def after_trigger(

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from analyzer.chat import Tool
 from analyzer.errors import ExportError
+from analyzer.export.calls import begun_in_prompt
 from analyzer.export.patterns import alternatives, literal, maybe
 from analyzer.export.response_template_calls import calls_field
 from analyzer.export.result import Export, Losses, Options
@@ -46,6 +47,7 @@ def export(spec: Spec, tools: Sequence[Tool], options: Options) -> Export:
             losses.add("second_reasoning", "Of several blocks of reasoning in a turn the last one is kept.")
     if spec.calls is not None and options.tool_choice != "none":
         payload["fields"]["tool_calls"] = calls_field(spec, losses, TARGET)
+        begun_in_prompt(spec, losses)
     payload["fields"]["content"] = _content(spec, losses)
     if spec.overlays:
         losses.add("overlays", "The further spellings that overlays add are not read.")

@@ -28,6 +28,7 @@ EXCUSES: Final[Mapping[str, frozenset[str]]] = {
     "name_in_id": frozenset({"calls"}),
     "raw_closer": frozenset({"closer", "quotes"}),
     "closer_in_value": frozenset({"closer"}),
+    "opened_by_prompt": frozenset({"calls"}),
 }
 """Which features of a message a loss excuses."""
 

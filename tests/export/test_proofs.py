@@ -58,18 +58,8 @@ def needs(target: str) -> None:
         pytest.skip(f"{missing} is not installed: {target} is not checked")
 
 
-GAPS: Final[Mapping[tuple[str, str], str]] = {
-    (
-        target,
-        "8cf2c4dabcc0",
-    ): "the generation prompt ends inside the opener of calls, so that a wrong call reads as text"
-    for target in ("gbnf", "lark", "response-template", "structural-tag")
-}
-"""What is neither proven nor a declared loss yet, by target and format."""
-
-
-def prove(target: str, spec: Spec, items: Sequence[Written], name: str = "") -> None:
-    """Nothing is taken or refused otherwise than it should, but for declared losses and known gaps."""
+def prove(target: str, spec: Spec, items: Sequence[Written]) -> None:
+    """Nothing is taken or refused otherwise than it should, but for declared losses."""
     try:
         done = export(target, spec, TOOLS)
     except ExportError as error:
@@ -77,9 +67,6 @@ def prove(target: str, spec: Spec, items: Sequence[Written], name: str = "") -> 
         return
     proof = PROOFS[target](spec, done, items)
 
-    if (target, name) in GAPS:
-        assert proof.gaps, f"{target} of {name} is proven now: take it out of GAPS"
-        return
     assert [] == proof.gaps
     assert proof.good
 
@@ -170,4 +157,4 @@ def test_what_real_templates_render(shard: int, worker: RenderWorker) -> None:
         items = rendered(spec, template, worker)
         assert any(item.message.tool_calls for item in items), template.name
         for target in present:
-            prove(target, spec, items, formats()[template.name])
+            prove(target, spec, items)
