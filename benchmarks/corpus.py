@@ -24,26 +24,14 @@ from rich.table import Table
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from analyzer.corpus import is_synced, load_corpus  # noqa: E402
 from analyzer.corpus.cache import ResultCache  # noqa: E402
 from analyzer.corpus.job import Plan, check  # noqa: E402
 from analyzer.corpus.result import Result  # noqa: E402
 from analyzer.corpus.review import review  # noqa: E402
-from analyzer.template import Template, load_templates  # noqa: E402
+from analyzer.template import Template  # noqa: E402
+from benchmarks.analysis import templates  # noqa: E402
 
 WORKERS: Final = 2
-
-
-def templates(limit: int) -> list[Template]:
-    found = [
-        one
-        for path in sorted((ROOT / "corpus" / "templates").glob("*.jinja"))
-        for one in load_templates(path)
-    ]
-    if is_synced():
-        real = load_corpus()
-        found += [real[number * len(real) // limit] for number in range(min(limit, len(real)))]
-    return found
 
 
 def timed(job: Callable[[], list[Result]]) -> tuple[float, str]:

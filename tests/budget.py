@@ -10,7 +10,7 @@ import os
 from functools import cache
 from typing import Final
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from analyzer.corpus import is_synced, load_corpus
 from analyzer.template import Template
@@ -22,6 +22,8 @@ _SHARED: Final = settings(
     max_examples=_NORMAL,
     deadline=None,  # a loaded machine is no finding
     print_blob=True,
+    # not `explain`: it traces every example with `sys.settrace`, beside the threads that other tests have left
+    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.target, Phase.shrink],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 
