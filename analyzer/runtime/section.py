@@ -288,10 +288,24 @@ class SectionState(ReadingState):
             self._scan = self.pos
             return True
         if attempts:
+            if self._failed_before(where):
+                self._take_junk(where)
             self._begin_attempts(attempts, where)
             return True
         self._scan = mode.watch.past(where, token)
         return True
+
+    def _failed_before(self, where: int) -> bool:
+        """Whether a marker that no call followed stands before this place: what it was is decided, and need not wait."""
+        return where > self.pos and bool(self.buf[self.pos : where].strip())
+
+    def _take_junk(self, where: int) -> None:
+        """Take text among calls into the record, so that it is not held until the next call."""
+        if self._record is None:
+            self._record = Record(self.offset, self.options.raw_limit)
+            self._record.settle()
+        self.pos = where
+        self._scan = where
 
     def _section_close(self, where: int, lit: Any, final: bool) -> bool:
         status, end, reached = lit.match(self.buf, where, 0, final)

@@ -14,7 +14,6 @@ import pytest
 
 from analyzer.chat import Message
 from analyzer.runtime import STRICT, Event, Options, Parser, assemble, coalesce
-from analyzer.runtime.literals import NAME_CAP
 from tests.generated.check import TOOLS
 from tests.runtime.checks import check_calls, check_spans, run
 from tests.runtime.golden import (
@@ -34,7 +33,7 @@ SAMPLE: Final = sampled(1 if NIGHTLY else 4)
 OPTIONS: Final = (Options(), STRICT, Options(malformed="content"), Options(reasoning="content"))
 USUAL: Final = frozenset({"inner_quote", "unknown_tool", "type_mismatch", "unknown_prompt"})
 """Problems of the sample messages themselves: a quote inside of quotes, a value of another type than the schema's."""
-BOUND: Final = 1200 + NAME_CAP  # the text before a section's first call waits for the call, up to that length
+BOUND: Final = 1200
 
 
 def texts(golden: Golden) -> list[tuple[Message, str]]:

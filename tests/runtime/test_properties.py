@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.chat import Tool
-from analyzer.runtime import STRICT, CompiledTools, Event, Options, Parser, assemble, coalesce
+from analyzer.runtime import STRICT, CompiledTools, Event, Options, Parser, Problem, assemble, coalesce
 from analyzer.runtime.json_scan import BROKEN, JsonScanner
-from analyzer.runtime.literals import NAME_CAP
 from tests.budget import examples
 from tests.runtime.checks import WEATHER, check_calls, check_spans, run, tool
 from tests.runtime.specs import SPECS, spec
@@ -141,7 +140,7 @@ def test_json_arguments_come_through(value: Any, ascii_only: bool, data: st.Data
         assert parsed.problems == ()
 
 
-BOUND = 1200 + NAME_CAP  # the text before a section's first call waits for the call, up to that length
+BOUND = 1200
 """The longest literal with its white space (both capped at 256), a name, and the literal behind it."""
 
 
@@ -157,6 +156,23 @@ def test_what_is_held_is_bounded(name: str, data: st.DataObject) -> None:
         call = parser._call
         if call is None and parser._draft is None:
             assert len(parser.pending) < BOUND + len(piece)
+
+
+def test_openers_that_no_call_follows_do_not_wait_for_one() -> None:
+    """In a section, each broken opener is decided when the next one stands there, and reported as one text at the end."""
+    piece = "<｜calls▁begin｜><｜call▁begin｜>function<｜sep｜>"
+    parser = Parser(spec("fenced"), TOOLS)
+    events = []
+    for _ in range(200):
+        events += parser.feed(piece)
+        assert len(parser.pending) <= len(piece)
+    events += parser.finish("stop")
+
+    assert [event.kind for event in events if isinstance(event, Problem)] == [
+        "unexpected_text",
+        "missing_close",
+    ]
+    check_spans(events, 200 * len(piece))
 
 
 def test_tools_are_shared() -> None:
