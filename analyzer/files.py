@@ -18,8 +18,12 @@ def write_file(path: Path, text: str) -> None:
         with path.open("w", encoding="utf-8", newline="\n") as device:
             device.write(text)
         return
-    path = path.resolve()
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    asked, path = path, path.resolve()
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    except OSError as error:
+        error.filename = str(asked)  # the file that was asked for, not the one beside it
+        raise
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)

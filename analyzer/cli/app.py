@@ -6,6 +6,8 @@ Commands are loaded by name (`COMMANDS`), and each imports what it needs inside 
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -74,6 +76,9 @@ class Application(click.Group):
         arguments = _shared_first(list(sys.argv[1:] if args is None else args))
         options.update(standalone_mode=False, prog_name="analyzer")
         debug = "--debug" in arguments[:2]
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is spelt out
         try:
             status = super().main(arguments, *more, **options)
             sys.stdout.flush()
@@ -120,6 +125,9 @@ def _ended_by(error: BaseException, *, debug: bool) -> int:
         return error.exit_code
     if isinstance(error, OSError) and error.filename is not None:
         _complain(f"{error.filename}: {error.strerror or type(error).__name__}.")
+        return click.UsageError.exit_code
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        _complain(f"the output cannot be written: {error.strerror}.")
         return click.UsageError.exit_code
     text = " ".join(str(error).split())[:500]
     hint = "" if debug else " Run the command again with --debug for the traceback, and please report it."

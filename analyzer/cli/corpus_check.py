@@ -146,7 +146,7 @@ def check(
     if history is not None and report is None:
         raise click.UsageError("--history needs --report DIR")
     _check_folders(output, junit, markdown, history, timings)
-    known = load_ledger(ledger) if ledger is not None else None
+    known = load_ledger(ledger, new=update_ledger) if ledger is not None else None
     against = _baseline(committed, update=update_baseline)
     started = time.monotonic()
     corpus = _corpus(sources, listed, which, folder)

@@ -54,7 +54,7 @@ def command(
     from analyzer.render import RenderWorker  # noqa: PLC0415
     from analyzer.spec.document import dump, dumps  # noqa: PLC0415
 
-    _check_folder(output)
+    _check_output(output, source)
     with RenderWorker() as renderer:
         analysis = analyze(
             source, variant=variant, renderer=renderer, verify=verify, overlays=overlays, seed=seed
@@ -116,10 +116,12 @@ def _offer(analysis: Analysis) -> str | None:
     return OFFER if without_calls else None
 
 
-def _check_folder(output: Path | None) -> None:
-    """Refuse a file that cannot be written before any work is done."""
+def _check_output(output: Path | None, source: str) -> None:
+    """Refuse a file that cannot be written, or that is the source itself, before any work is done."""
     if output is not None and not output.parent.is_dir():
         raise click.BadParameter(f"there is no folder {output.parent}", param_hint="'-o'")
+    if output is not None and output.is_file() and Path(source).exists() and output.samefile(source):
+        raise click.BadParameter(f"{output} is the template itself; name another file", param_hint="'-o'")
 
 
 def _print_verdict(analysis: Analysis, written: Path | None) -> None:

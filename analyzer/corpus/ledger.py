@@ -33,21 +33,29 @@ Ledger = Mapping[str, Gap]
 """Gaps by the sha256 of the template."""
 
 
-def load_ledger(path: Path) -> Ledger:
-    """The ledger in a file; a file that is not there is an empty ledger. Raises `UsageError` when it is not valid."""
+def load_ledger(path: Path, *, new: bool = False) -> Ledger:
+    """The ledger in a file; with ``new`` one that is not there yet is empty.
+
+    Raises `UsageError` when it is missing, cannot be read or is not valid.
+    """
+    if new and not path.exists():
+        return {}
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return {}
+        raise UsageError(
+            f"{path}: there is no such ledger", hint="--update-ledger writes a new one."
+        ) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UsageError(f"{path}: the ledger cannot be read: {error}") from error
     return {gap.sha256: gap for gap in _gaps(path, data)}
 
 
 def _gaps(path: Path, data: Any) -> Iterator[Gap]:
-    entries = (data or {}).get("gaps") or [] if isinstance(data or {}, dict) else None
+    mapping = {} if data is None else data
+    entries = mapping.get("gaps") or [] if isinstance(mapping, dict) and set(mapping) <= {"gaps"} else None
     if not isinstance(entries, list):
-        raise UsageError(f"{path}: a ledger is a mapping with the list `gaps`")
+        raise UsageError(f"{path}: a ledger is a mapping with the list `gaps` and nothing else")
     seen: set[str] = set()
     for entry in entries:
         if not isinstance(entry, dict) or set(entry) != _KEYS or not all(map(_is_text, entry.values())):
