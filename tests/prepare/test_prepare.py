@@ -10,53 +10,16 @@ import pytest
 import yaml
 
 from analyzer.chat import Tool
-from analyzer.prepare import KINDS, Prepared, prepare
+from analyzer.prepare import KINDS, prepare
 from analyzer.spec.model import (
-    CallsSegment,
-    ContentSegment,
-    InputFacts,
-    ReasoningSegment,
     SequenceLayout,
-    Spec,
-    Turn,
 )
-from analyzer.spec.parts import ArgumentsSlot, IdSlot, JsonCodec, NameSlot
+from analyzer.spec.parts import IdSlot
+from tests.prepare.made import ARGUMENTS, call, chat, kinds, result, spec
 
 CONVERSATIONS: Final[list[dict[str, Any]]] = yaml.safe_load(
     Path(__file__).with_name("conversations.yaml").read_text(encoding="utf-8")
 )
-ARGUMENTS: Final = ArgumentsSlot(codec=JsonCodec())
-PLAIN: Final = SequenceLayout(parts=("<call>", NameSlot(), ":", ARGUMENTS, "</call>"))
-
-
-def spec(
-    *, layout: SequenceLayout = PLAIN, reasoning: tuple[str, ...] = ("reasoning_content",), **facts: Any
-) -> Spec:
-    """A spec of a template that wants these things."""
-    thought = [ReasoningSegment(fields=reasoning, open="<think>", close="</think>")] if reasoning else []
-    segments = (*thought, ContentSegment(), CallsSegment(layouts=(layout,)))
-    return Spec(input=InputFacts(reasoning_fields=reasoning, **facts), turn=Turn(segments=segments))
-
-
-def chat(*calls: dict[str, Any], **message: Any) -> list[dict[str, Any]]:
-    """A question and an assistant's turn."""
-    turn = {"role": "assistant", "content": "", **message}
-    return [{"role": "user", "content": "Q"}, {**turn, "tool_calls": list(calls)} if calls else turn]
-
-
-def call(identity: str | None = "c1", name: str = "f", arguments: Any = None) -> dict[str, Any]:
-    """A call."""
-    return {"id": identity, "type": "function", "function": {"name": name, "arguments": arguments or {}}}
-
-
-def result(identity: str, content: str = "done") -> dict[str, Any]:
-    """A result."""
-    return {"role": "tool", "tool_call_id": identity, "name": "f", "content": content}
-
-
-def kinds(prepared: Prepared) -> list[str]:
-    """The kinds of the notes, each once."""
-    return sorted({note.kind for note in prepared.notes})
 
 
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one["id"])
@@ -303,91 +266,6 @@ def test_values_that_the_template_cannot_write_are_given_as_text() -> None:
     given = prepared.messages[1]["tool_calls"][0]["function"]["arguments"]
     assert {"a": "1", "b": "text", "c": '{"d": null}', "e": True} == given
     assert [".a", ".c"] == [note.path[-2:] for note in prepared.notes if note.kind == "value_to_text"]
-
-
-def test_bare_functions() -> None:
-    """Tools and calls lose the `function` around them where the template reads them so, and are left alone the next time."""
-    wanted = spec(bare_tools=True, bare_calls=True)
-
-    prepared = prepare(wanted, chat(call(arguments={"a": 1})), [Tool("f").to_openai()])
-
-    assert "f" == (prepared.tools or ())[0]["name"]
-    assert [{"id": "c1", "name": "f", "arguments": {"a": 1}}] == prepared.messages[1]["tool_calls"]
-    assert ["calls_bared", "tool_bared"] == kinds(prepared)
-    again = prepare(wanted, prepared.messages, prepared.tools)
-    assert (prepared.messages, prepared.tools) == (again.messages, again.tools)
-
-
-@pytest.mark.parametrize("given", [None, []])
-@pytest.mark.parametrize(
-    ("wanted", "tools", "kind"),
-    [("list", (), None), ("required", None, "tools_required"), ("optional", None, None)],
-)
-def test_no_tools(given: Any, wanted: str, tools: Any, kind: str | None) -> None:
-    """Nothing, or an empty list, or a problem."""
-    prepared = prepare(spec(tools=wanted), [{"role": "user", "content": "Q"}], given)
-
-    assert tools == prepared.tools
-    assert [kind] * bool(kind) == [note.kind for note in prepared.problems]
-    assert (given != (None if tools is None else list(tools))) == bool(
-        {"tools_absent", "tools_listed"} & set(kinds(prepared))
-    )
-
-
-def test_tools_that_no_template_prints_are_a_problem() -> None:
-    """They are passed on all the same: leaving them out would change what the model can do."""
-    prepared = prepare(spec(tools="refused"), [{"role": "user", "content": "Q"}], [Tool("f").to_openai()])
-
-    assert ["tools_refused"] == [note.kind for note in prepared.problems]
-    assert prepared.tools
-
-
-SCHEMAS: Final[dict[str, tuple[Any, str]]] = {
-    "alternatives": ({"anyOf": [{"type": "null"}, {"type": "string"}, {"type": "integer"}]}, "string"),
-    "one_of": ({"oneOf": [{"enum": [1, 2]}]}, "integer"),
-    "enum": ({"enum": ["a", None]}, "string"),
-    "const": ({"const": 1.5}, "number"),
-    "null": ({"const": None}, "null"),
-    "flag": ({"const": False}, "boolean"),
-    "list_of_types": ({"type": ["null", "array"]}, "array"),
-    "reference": ({"$ref": "#/$defs/a~1b"}, "object"),
-    "cycle": ({"$ref": "#/$defs/loop"}, "any"),
-    "elsewhere": ({"$ref": "https://example.org/schema"}, "any"),
-    "properties": ({"properties": {}}, "object"),
-    "items": ({"items": {"type": "string"}}, "array"),
-    "nothing": ({}, "any"),
-    "no_schema": (True, "any"),
-}
-DEFINITIONS: Final = {"a/b": {"type": "object"}, "loop": {"$ref": "#/$defs/loop"}}
-
-
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_a_property_gets_the_type_that_its_schema_allows(name: str) -> None:
-    """The first that is not null; the alternatives stay."""
-    schema, word = SCHEMAS[name]
-    parameters = {"type": "object", "$defs": DEFINITIONS, "properties": {"p": schema}}
-    tools = [Tool("f", "", parameters).to_openai()]
-
-    prepared = prepare(spec(property_fields=("type", "description")), [], tools)
-
-    made = (prepared.tools or ())[0]["function"]["parameters"]["properties"]["p"]
-    more = schema if isinstance(schema, dict) else {}
-    assert {**more, "type": word, "description": ""} == made
-    assert ["property_completed"] == kinds(prepared)
-    assert [] == kinds(prepare(spec(), [], tools))
-
-
-def test_nested_properties_are_completed() -> None:
-    """Those of objects, and of what lists hold."""
-    inner = {"type": "object", "properties": {"b": {"enum": ["x"]}}}
-    tools = [
-        Tool("f", "", {"type": "object", "properties": {"a": {"type": "array", "items": inner}}}).to_openai()
-    ]
-
-    prepared = prepare(spec(property_fields=("type",)), [], tools)
-
-    [note] = prepared.notes
-    assert "tools[0].parameters.properties.a.items.properties.b" == note.path
 
 
 def test_fields_of_every_message_of_the_assistant() -> None:
