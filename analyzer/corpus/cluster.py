@@ -38,8 +38,8 @@ CONNECT_SECONDS: Final = 20
 WORKERS_SECONDS: Final = 60
 """How long a job waits for a first worker, and for a new one when all are gone."""
 
-GONE: Final = frozenset({"cancelled", "lost"})
-"""What becomes of futures when their scheduler forgets them."""
+LOST: Final = frozenset({"lost", "pending"})
+"""What a batch that was done is again when the worker that kept its results died before they were fetched."""
 WORKERS_DIED: Final = "every worker that tried it died"
 CONTINUE: Final = "What is done is kept, unless --no-cache: the same command goes on from there."
 
@@ -110,8 +110,12 @@ class _Spread:
         return ended
 
     def _results_of(self, future: Future, batch: _Batch) -> Iterator[Keyed]:
-        if not self._died(future):
-            for (key, _), line in zip(batch, future.result(), strict=True):
+        if future.status in LOST:
+            self._waiting.appendleft(batch)
+            return
+        lines = _outcome(future)
+        if lines is not None:
+            for (key, _), line in zip(batch, lines, strict=True):
                 yield key, Result.from_json(json.loads(line))
         elif len(batch) > 1:
             self._waiting.extendleft((one,) for one in batch)
@@ -119,21 +123,6 @@ class _Spread:
             ((key, task),) = batch
             sha256 = task.template().sha256
             yield key, Result("", sha256, CRASHED, renders_calls=True, failures=(WORKERS_DIED,))
-
-    def _died(self, future: Future) -> bool:
-        """Whether workers died of a batch; False when it was done. Raises for what says nothing about a template."""
-        from distributed import KilledWorker  # noqa: PLC0415  (an extra)
-
-        if future.status == "finished":
-            return False
-        error = future.exception() if future.status == "error" else None
-        if isinstance(error, KilledWorker):
-            return True
-        if isinstance(error, JobError):
-            raise error
-        if future.status in GONE:
-            raise JobError("the scheduler went away or was started anew", hint=CONTINUE)
-        raise JobError(f"a worker could not do a batch: {type(error).__name__}: {error}", hint=CONTINUE)
 
     def _hand_out(self) -> None:
         if not self._waiting:
@@ -159,6 +148,29 @@ class _Spread:
             ) from None
         except OSError as error:
             raise JobError(f"the scheduler went away: {error}", hint=CONTINUE) from None
+
+
+def _outcome(future: Future) -> Sequence[str] | None:
+    """What a batch that has ended came to, a text for each task; None when workers died of it.
+
+    Raises `JobError` for what says nothing about a template.
+    """
+    from distributed import CancelledError, KilledWorker  # noqa: PLC0415  (an extra)
+
+    try:
+        lines: Sequence[str] = future.result()
+    except KilledWorker:
+        return None
+    except JobError:
+        raise
+    except CancelledError:
+        raise JobError("the scheduler went away or was started anew", hint=CONTINUE) from None
+    except OSError as error:
+        raise JobError(f"the scheduler went away: {error}", hint=CONTINUE) from None
+    except Exception as error:  # whatever a worker raised, it is told as what it is
+        message = f"a worker could not do a batch: {type(error).__name__}: {error}"
+        raise JobError(message, hint=CONTINUE) from error
+    return lines
 
 
 def _batches(tasks: Mapping[str, Task], threads: int) -> Sequence[_Batch]:

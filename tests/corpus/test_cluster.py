@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -16,6 +16,7 @@ from analyzer.corpus import cluster
 from analyzer.corpus.batch import check_batch, stop_lanes
 from analyzer.corpus.fingerprint import fingerprint
 from analyzer.corpus.job import Plan, check
+from analyzer.corpus.local import Keyed
 from analyzer.corpus.result import Result
 from analyzer.corpus.review import review
 from analyzer.corpus.task import Task
@@ -207,21 +208,21 @@ def test_a_batch_is_done_in_a_process_of_its_own() -> None:
     assert [task.template().sha256 for task in tasks] == [result.sha256 for result in found]
 
 
-class LostFuture:
+class DeadFuture:
     """A batch that every worker died of."""
 
     status = "error"
 
-    def exception(self) -> Exception:
+    def result(self) -> list[str]:
         """What the scheduler says then."""
-        return distributed.KilledWorker("batch", "tcp://127.0.0.1:9", 3)
+        raise distributed.KilledWorker("batch", "tcp://127.0.0.1:9", 3)
 
     def add_done_callback(self, called: Any) -> None:
         """It has ended already."""
         called(self)
 
 
-class DoneFuture(LostFuture):
+class DoneFuture(DeadFuture):
     """A batch that was done."""
 
     status = "finished"
@@ -236,23 +237,73 @@ class DoneFuture(LostFuture):
         ]
 
 
-class DeadlyClient:
-    """A cluster whose workers die of one task."""
+class LostFuture(DoneFuture):
+    """A batch that was done by a worker that is gone, with its results."""
+
+    status = "lost"
+
+
+class CancelledFuture(DeadFuture):
+    """A batch that the scheduler knows nothing of any more."""
+
+    status = "cancelled"
+
+    def result(self) -> list[str]:
+        """What the client says then."""
+        raise distributed.CancelledError("batch")
+
+
+class FakeClient:
+    """A cluster with one worker, so that batches are large; what becomes of a batch is what the test says."""
+
+    def __init__(self, outcome_of: Callable[[Sequence[str]], DeadFuture]) -> None:
+        self._outcome_of = outcome_of
 
     def nthreads(self) -> dict[str, int]:
-        """One worker, so that batches are large."""
+        """One worker with one thread."""
         return {"tcp://127.0.0.1:9": 1}
 
-    def submit(self, _: Any, tasks: Sequence[str], *__: Any, **___: Any) -> LostFuture:
-        """Every batch with that task is lost."""
-        return LostFuture() if any("deadly" in task for task in tasks) else DoneFuture(tasks)
+    def submit(self, _: Any, tasks: Sequence[str], *__: Any, **___: Any) -> DeadFuture:
+        """It ends at once."""
+        return self._outcome_of(tasks)
+
+
+def results_of(tasks: dict[str, Task], outcome_of: Callable[[Sequence[str]], DeadFuture]) -> list[Keyed]:
+    """What a job on such a cluster yields."""
+    return list(cluster._Spread(FakeClient(outcome_of), tasks, 60).results())
 
 
 def test_a_task_that_workers_die_of_costs_one_result() -> None:
     """The batch it was in is split; the others are done, once each, and it alone has no result."""
     tasks = {f"key{number}": Task("deadly" if number == 5 else f"text{number}") for number in range(64)}
-    found = list(cluster._Spread(DeadlyClient(), tasks, 60).results())
+    found = results_of(
+        tasks,
+        lambda batch: DeadFuture() if any("deadly" in task for task in batch) else DoneFuture(batch),
+    )
 
     assert sorted(tasks) == sorted(key for key, _ in found)
     assert ["key5"] == [key for key, result in found if result.verdict == "crashed"]
     assert all(result.sha256 == tasks[key].text for key, result in found if key != "key5")
+
+
+@pytest.mark.parametrize("status", sorted(cluster.LOST))
+def test_results_that_died_with_their_worker_are_made_again(
+    status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch can end and be lost before its results are fetched: it is done again, and nothing is told twice."""
+    monkeypatch.setattr(LostFuture, "status", status)
+    tasks = {f"key{number}": Task(f"text{number}") for number in range(64)}
+    seen: set[tuple[str, ...]] = set()
+
+    def first_lost(batch: Sequence[str]) -> DeadFuture:
+        again = tuple(batch) in seen
+        seen.add(tuple(batch))
+        return DoneFuture(batch) if again else LostFuture(batch)
+
+    assert sorted(tasks) == sorted(key for key, _ in results_of(tasks, first_lost))
+
+
+def test_a_scheduler_that_forgot_a_batch_ends_the_job() -> None:
+    """What it forgot says nothing about a template."""
+    with pytest.raises(JobError, match="started anew"):
+        results_of({"key": Task("text")}, lambda _: CancelledFuture())
