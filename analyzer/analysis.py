@@ -21,7 +21,7 @@ from analyzer.infer.inference import Inference, infer
 from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker
 from analyzer.render.facts import TemplateFacts, template_facts
 from analyzer.spec.document import to_data
-from analyzer.spec.model import Spec, Verification
+from analyzer.spec.model import Scalar, Spec, Verification
 from analyzer.spec.overlays import Overlay, apply_overlays, load_overlays
 from analyzer.template import Template, load_templates, pick
 
@@ -114,13 +114,15 @@ def analyze(
     renderer: Renderer | None = None,
     verify: bool = True,
     overlays: Sequence[str | Path] = (),
+    variables: Mapping[str, Scalar] | None = None,
     seed: int = 0,
 ) -> Analysis:
     """Infer the format spec of a template and prove it.
 
     `source` is whatever `analyzer.template.load_templates` reads: a file, a model folder, a hub id; `variant` names one
     of several templates.  Rendering runs in a process of its own unless a `renderer` is given.  `overlays` are files
-    that add to the ones of the package.
+    that add to the ones of the package.  `variables` are set in each render: a template whose format hangs on a variable
+    (the defect `format_varies`) gets a spec for each value.
 
     Raises:
         TemplateError: the template cannot be found, read or compiled, or any render of it has to be stopped.
@@ -129,10 +131,11 @@ def analyze(
     """
     template = source if isinstance(source, Template) else pick(load_templates(source), variant)
     extra = load_overlays(overlays)
+    given = dict(variables or {})
     if renderer is not None:
-        return _analyze(template, renderer, extra, verify=verify, seed=seed)
+        return _analyze(template, renderer, extra, given, verify=verify, seed=seed)
     with RenderWorker() as worker:
-        return _analyze(template, worker, extra, verify=verify, seed=seed)
+        return _analyze(template, worker, extra, given, verify=verify, seed=seed)
 
 
 def with_stand_ins(template: Template) -> Template:
@@ -152,20 +155,26 @@ def _facts(template: Template) -> TemplateFacts:
 
 
 def _analyze(
-    given: Template, renderer: Renderer, overlays: Sequence[Overlay], *, verify: bool, seed: int
+    given: Template,
+    renderer: Renderer,
+    overlays: Sequence[Overlay],
+    variables: Mapping[str, Scalar],
+    *,
+    verify: bool,
+    seed: int,
 ) -> Analysis:
     try_render(given, renderer)
     template = with_stand_ins(given)
     counting = _Counting(renderer)
     seconds: dict[str, float] = {}
     with _timed(seconds, "infer"):
-        first = infer(template, counting, 0)
+        first = infer(template, counting, 0, variables)
     notes = [*_stand_ins(given, template), *_refusals(first)]
     notes += _descriptions(first.spec)
     if first.spec is None:
         return Analysis(template, None, first.calls_shown, tuple(notes), counting.renders, seconds)
     with _timed(seconds, "stability"):
-        second = infer(template, counting, 1)
+        second = infer(template, counting, 1, variables)
     unstable = instability(first.spec, second.spec)
     spec = apply_overlays(first.spec, overlays)
     if verify:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.cli.inputs import scalars
 from analyzer.cli.output import console, print_json, visible
 
 if TYPE_CHECKING:
@@ -21,9 +22,18 @@ if TYPE_CHECKING:
 @click.command("explain")
 @click.argument("source")
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A variable of the template; what is inferred is for it.",
+)
 @click.option("--only", metavar="LETTER", help="Only the comparisons with this letter, such as C or R.")
 @click.option("--json", "as_json", is_flag=True, help="Print findings, evidence and renders as JSON.")
-def command(source: str, variant: str | None, only: str | None, as_json: bool) -> None:
+def command(
+    source: str, variant: str | None, settings: tuple[str, ...], only: str | None, as_json: bool
+) -> None:
     """Explain what is inferred from a template, and from what.
 
     Goes through the numbered comparisons: what is compared, what that shows, and the renders, with the made-up values
@@ -44,7 +54,9 @@ def command(source: str, variant: str | None, only: str | None, as_json: bool) -
     if only is not None and only not in letters:
         raise click.BadParameter(f"there are {', '.join(letters)}", param_hint="'--only'")
     with RenderWorker() as renderer:
-        analysis = analyze(source, variant=variant, renderer=renderer, verify=False)
+        analysis = analyze(
+            source, variant=variant, renderer=renderer, verify=False, variables=scalars(settings)
+        )
         spec = analysis.spec
         wanted = [name for family in FAMILIES for name in family.variants]
         if spec is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.cli.inputs import scalars
 from analyzer.cli.output import console, print_json
 
 if TYPE_CHECKING:
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the spec to this file."
 )
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A variable of the template; the spec is for it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print spec, verdict and notes as JSON.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Prove the spec by round trips.")
 @click.option(
@@ -31,6 +39,7 @@ def command(
     source: str,
     output: Path | None,
     variant: str | None,
+    settings: tuple[str, ...],
     as_json: bool,
     verify: bool,
     overlays: tuple[str, ...],
@@ -45,6 +54,7 @@ def command(
       analyzer infer chat_template.jinja
       analyzer infer model/ --variant tool_use -o format.yaml
       analyzer infer organisation/model --json | jq .verdict
+      analyzer infer chat_template.jinja --set tool_call_format=json -o json_format.yaml
 
     Where the template has no calls it ends by saying how to call tools all the same, by prompt.
 
@@ -55,9 +65,16 @@ def command(
     from analyzer.spec.document import dump, dumps  # noqa: PLC0415
 
     _check_output(output, source)
+    variables = scalars(settings)
     with RenderWorker() as renderer:
         analysis = analyze(
-            source, variant=variant, renderer=renderer, verify=verify, overlays=overlays, seed=seed
+            source,
+            variant=variant,
+            renderer=renderer,
+            verify=verify,
+            overlays=overlays,
+            variables=variables,
+            seed=seed,
         )
         spec = analysis.spec
         if output is not None and spec is not None:

@@ -6,10 +6,13 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.chat import Tool, tools_from_openai
 from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from analyzer.spec.model import Scalar
 
 STDIN: Final = "-"
 
@@ -83,6 +86,16 @@ def assignments(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
             hint = "Write KEY=VALUE, such as enable_thinking=false."
             raise UsageError(f"{option} {pair!r} is no assignment", hint=hint)
         found[key] = _value(value)
+    return found
+
+
+def scalars(pairs: Sequence[str]) -> dict[str, Scalar]:
+    """`KEY=VALUE` pairs as variables of a spec: no lists and no objects."""
+    found = assignments(pairs)
+    for key, value in found.items():
+        if isinstance(value, (list, dict)):
+            hint = "A spec is for a text, a number, true, false or null."
+            raise UsageError(f"--set {key} is a list or a mapping", hint=hint)
     return found
 
 

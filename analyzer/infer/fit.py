@@ -90,7 +90,8 @@ def _fit_plain(session: Session, facts: TemplateFacts) -> tuple[Session | None, 
     silent: Session | None = None
     for mutable in (False, True):
         for changes in _plain_shapes(facts):
-            tried = session.with_shape(**changes, mutable=mutable)
+            variables = {**session.shape.variables, **changes.pop("variables", {})}
+            tried = session.with_shape(**changes, variables=variables, mutable=mutable)
             chat = [*plain_chat(tried), probes.assistant(needles.content), probes.user(needles.follow)]
             seen = len(session.failures)
             text = tried.one(chat, "I1")

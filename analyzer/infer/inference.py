@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,18 +12,18 @@ from analyzer.infer.demands import find_demands
 from analyzer.infer.described import with_described_calls
 from analyzer.infer.evidence import evidence_of
 from analyzer.infer.fit import Fit, fit, id_form
-from analyzer.infer.prompts import find_prompts, narrowed, with_header
+from analyzer.infer.prompts import find_prompts, narrowed, of_one_format
 from analyzer.infer.reasoning import find_reasoning
 from analyzer.infer.results import find_results
 from analyzer.infer.turn import Frame, Regions, frame
 from analyzer.infer.values import items_slot
 from analyzer.observe.needles import needles
-from analyzer.observe.session import Session
+from analyzer.observe.session import Session, Shape
 from analyzer.observe.variants import BASIC, Variants, observe
 from analyzer.render.facts import TemplateFacts, template_facts
 from analyzer.render.outcome import RenderFailure
 from analyzer.render.worker import Renderer
-from analyzer.spec.model import InputFacts, Spec, TemplateRef
+from analyzer.spec.model import InputFacts, Scalar, Spec, TemplateRef
 from analyzer.template import Template
 
 SAME_FOR_BOTH = ("c1a2", "c2a2", "c1a0", "c1a3")
@@ -53,9 +54,11 @@ class _CallsSeen:
     """True: arguments given as a mapping and as JSON text render alike."""
 
 
-def infer(template: Template, renderer: Renderer, series: int = 0) -> Inference:
-    """Infer the format spec of `template`. `series` chooses the needles."""
-    session = Session(template, renderer, needles(series))
+def infer(
+    template: Template, renderer: Renderer, series: int = 0, variables: Mapping[str, Scalar] | None = None
+) -> Inference:
+    """Infer the format spec of `template`. `series` chooses the needles, `variables` are set in each render."""
+    session = Session(template, renderer, needles(series), Shape(variables=dict(variables or {})))
     facts = template_facts(template.text)
     accepted = fit(session, facts)
     if accepted.plain is None:
@@ -126,9 +129,9 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
         plain = plain.with_shape(tools_refused=True)
     prompts = find_prompts(plain, calls_session, facts)
     framed, calls = narrowed(framed, calls, prompts.prompts)
-    prompts = with_header(prompts, framed.header)
+    prompts = of_one_format(prompts, plain, calls_session, framed, calls)
     texts = chosen.seen if chosen is not None else None
-    reasoning = find_reasoning(plain, calls_session, facts, regions, framed, calls, prompts.prompts, texts)
+    reasoning = find_reasoning(plain, calls_session, facts, regions, framed, calls, prompts, texts)
     results = None
     slot = None
     if chosen is not None and calls is not None:

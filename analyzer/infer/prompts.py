@@ -2,24 +2,25 @@
 
 P1  with and without the generation prompt, after a user message and after a tool result
 P2  the same under each value of each variable that the template reads from outside
+P3  a turn in history under each of those values that change the prompt: whether it is the same format
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from analyzer.infer.calls import CallsFinding
+from analyzer.infer.fit import call_chat
 from analyzer.infer.turn import Frame, added
 from analyzer.observe import probes
+from analyzer.observe.choices import variable_choices
 from analyzer.observe.lexemes import common_start, is_marker, lexemes
 from analyzer.observe.session import Ask, Session
 from analyzer.observe.variants import head
 from analyzer.render.facts import TemplateFacts
 from analyzer.spec.model import Prompt, Scalar
-
-MOST_VARIABLES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +29,13 @@ class PromptsFinding:
 
     prompts: tuple[Prompt, ...]
     settings: Mapping[str, tuple[Scalar, ...]]
+    other_formats: tuple[Mapping[str, Scalar], ...] = ()
+    """The settings under which the template writes another format."""
 
 
 def find_prompts(session: Session, calls_session: Session | None, facts: TemplateFacts) -> PromptsFinding:
     """Find the prompt for each setting, after a user message and after a result."""
-    choices = variable_choices(facts)
+    choices = variable_choices(facts, session.shape.variables)
     settings: list[dict[str, Any]] = [{}]
     settings += [{name: value} for name, values in choices.items() for value in values]
     after_user = _texts(session, _user_chat(session), settings, with_tools=calls_session is not None)
@@ -81,20 +84,62 @@ def _from_first_marker(header: str) -> str:
     return "".join(pieces[first:])
 
 
-def with_header(found: PromptsFinding, header: str) -> PromptsFinding:
-    """Leave out the settings that change the header itself: no one spec describes both."""
-    written = any(header.strip() in prompt.text for prompt in found.prompts if not prompt.set)
-    kept = tuple(
-        prompt
-        for prompt in found.prompts
-        if not written
-        or not prompt.set
-        or prompt.after == "result"
-        or not prompt.text.strip()
-        or header.strip() in prompt.text
-    )
+def of_one_format(
+    found: PromptsFinding,
+    session: Session,
+    calls_session: Session | None,
+    frame: Frame,
+    calls: CallsFinding | None,
+) -> PromptsFinding:
+    """Leave out the settings under which the template writes another format: no one spec describes both.
+
+    They change the header in the prompt, or the markers of a turn in history. Verification names them (`format_varies`).
+    """
+    other = [*_with_another_header(found, frame.header)]
+    left = [{name: value} for name, values in found.settings.items() for value in values]
+    left = [setting for setting in left if setting not in other]
+    other += _with_other_markers(left, session, calls_session, frame, calls)
+    kept = tuple(prompt for prompt in found.prompts if prompt.set not in other)
     names = {name for prompt in kept for name in prompt.set}
-    return PromptsFinding(kept, {name: values for name, values in found.settings.items() if name in names})
+    settings = {
+        name: tuple(value for value in values if {name: value} not in other)
+        for name, values in found.settings.items()
+        if name in names
+    }
+    return PromptsFinding(kept, settings, tuple(other))
+
+
+def _with_another_header(found: PromptsFinding, header: str) -> Iterator[Mapping[str, Scalar]]:
+    if not any(header.strip() in prompt.text for prompt in found.prompts if not prompt.set):
+        return  # history writes it otherwise by default as well
+    for prompt in found.prompts:
+        text = prompt.text if prompt.set and prompt.after == "user" else ""
+        if text.strip() and header.strip() not in text:
+            yield prompt.set
+
+
+def _with_other_markers(
+    settings: Sequence[Mapping[str, Scalar]],
+    session: Session,
+    calls_session: Session | None,
+    frame: Frame,
+    calls: CallsFinding | None,
+) -> Iterator[Mapping[str, Scalar]]:
+    """P3: the settings under which a turn of one call, or of text where there are no calls, is without a marker of the default."""
+    if calls is None or calls_session is None:
+        markers, needle = [frame.header], session.needles.content
+        turn = [*head(session), probes.assistant(needle)]
+        asks = [Ask(turn, None, variables=setting) for setting in settings]
+        texts = session.render(asks, "P3")
+    else:
+        markers = [frame.header, calls.section_open, calls.open]
+        needle = calls_session.needles.calls[0].name
+        turn, tools = call_chat(calls_session, 1), probes.tools(calls_session.needles)
+        asks = [Ask(turn, tools, variables=setting) for setting in settings]
+        texts = calls_session.render(asks, "P3")
+    for setting, text in zip(settings, texts, strict=True):
+        if text is not None and needle in text and any(marker.strip() not in text for marker in markers):
+            yield setting
 
 
 def _shared_header(header: str, texts: Sequence[str]) -> str:
@@ -113,29 +158,6 @@ def _goes_on_in_words(header: str, prompt: str) -> bool:
     """Tell whether what follows the beginning that a prompt shares with `header` begins with anything but a marker."""
     rest = prompt[len(common_start(header, prompt)) :].lstrip()
     return bool(rest) and not is_marker(lexemes(rest)[0])
-
-
-def variable_choices(facts: TemplateFacts) -> dict[str, tuple[Scalar, ...]]:
-    """Return the values worth trying for each variable that the template reads from outside."""
-    skip = {
-        "messages",
-        "tools",
-        "documents",
-        "add_generation_prompt",
-        "bos_token",
-        "eos_token",
-        "pad_token",
-        "unk_token",
-    }
-    out: dict[str, tuple[Scalar, ...]] = {}
-    for name in facts.variables:
-        if name in skip or len(out) >= MOST_VARIABLES:
-            continue
-        values: list[Scalar] = list[Scalar](facts.compared.get(name, ()))[:6]
-        if name in facts.switches or not values:
-            values = [True, False, *values]
-        out[name] = tuple(values)
-    return out
 
 
 def _texts(

@@ -16,16 +16,16 @@ from typing import Any
 
 from analyzer.infer.calls import CallsFinding
 from analyzer.infer.pairing import Pair, find_pair
-from analyzer.infer.prompts import variable_choices
+from analyzer.infer.prompts import PromptsFinding
 from analyzer.infer.reasoning_fields import ReasoningFinding, field_candidates, is_likely
 from analyzer.infer.reasoning_tags import find_in_content, find_in_prompt
 from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
+from analyzer.observe.choices import variable_choices
 from analyzer.observe.lexemes import common_start, common_suffix, is_marker, lexemes
 from analyzer.observe.session import Ask, Session
 from analyzer.observe.variants import Variants, head
 from analyzer.render.facts import TemplateFacts
-from analyzer.spec.model import Prompt
 
 
 def find_reasoning(
@@ -35,7 +35,7 @@ def find_reasoning(
     regions: Regions,
     frame: Frame,
     calls: CallsFinding | None,
-    prompts: Sequence[Prompt],
+    prompts: PromptsFinding,
     seen: Variants | None = None,
 ) -> ReasoningFinding | None:
     """R1, then R1 under each setting of the template's variables (R4), R2 and R5; None when no reasoning is found."""
@@ -45,13 +45,15 @@ def find_reasoning(
     found = _by_field(context, likely, {}) or _by_field(context, candidates[len(likely) :], {})
     if found is not None:
         return found
-    for name, values in variable_choices(facts).items():
+    for name, values in variable_choices(facts, session.shape.variables).items():
         for value in values:
+            if {name: value} in prompts.other_formats:
+                continue
             found = _by_field(context, likely, {name: value})
             if found is not None:
                 return found
     return find_in_content(session, facts, regions, frame, calls, seen) or find_in_prompt(
-        frame, prompts, calls
+        frame, prompts.prompts, calls
     )
 
 

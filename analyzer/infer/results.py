@@ -25,7 +25,7 @@ from analyzer.spec.parts import ContentSlot, IdSlot, IndexSlot, NameSlot, Part, 
 def find_results(
     session: Session, seen: Variants, regions: Regions, frame: Frame, tail: str, calls_end: str
 ) -> Results | None:
-    """Find the result markers; None when a result is not rendered.
+    """Find the result markers; None when a result is not rendered behind its calls.
 
     `calls_end` is the text that closes the calls section (the last call's closer included), `tail` what ends the turn.
     """
@@ -39,7 +39,8 @@ def find_results(
         before, after = _around(one, needles.results[0], calls_end)
     if before is None:
         before, after = _around(one, needles.results[0], _last_marker(one, needles.calls[0].values[1]))
-    assert before is not None  # noqa: S101  (an empty marker is always found)
+    if before is None:
+        return None  # it stands before the calls, as in a template that writes the whole conversation as one document
     between = None
     if two is not None and needles.results[0] in two and needles.results[1] in two:
         first = two.find(needles.results[0]) + len(needles.results[0])

@@ -76,7 +76,7 @@ class InputFacts(Frozen):
     parallel_calls: StrictBool = True
     """False: the template writes or accepts one call a message."""
     variables: dict[str, Scalar] = {}
-    """Variables without which the template does not render, with the value used."""
+    """Variables that the spec is for: those without which the template does not render, with the value used, and those asked for."""
     settings: dict[str, tuple[Scalar, ...]] = {}
     """Variables that change the generation prompt, with the values tried."""
     mutable: StrictBool = False

@@ -17,6 +17,7 @@ from analyzer.verify.judgement import TEXT_LIKE_CALL, Judgement, judge, reads_re
 from analyzer.verify.malformed import BROKEN, excuse
 from analyzer.verify.middles import MiddleFindings, check_middles, choose
 from analyzer.verify.mutation import survivors, unexplained, witnesses, witnesses_of_constructions
+from analyzer.verify.other_formats import other_formats
 from analyzer.verify.prefills import check_prompts
 from analyzer.verify.results import check_results
 from analyzer.verify.samples import EMPTY_TURN, cases
@@ -109,6 +110,7 @@ def verify(
         if defect.kind not in known_defects
     ]
     work.defects += style_defects(work.judged)
+    work.defects += other_formats(spec, adapter, stage, traveller, good)
     collided = tuple(collisions(spec, adapter, stage, traveller, settings[0])) if spec.calls else ()
     work.unproven += collided
     known_texts = witnesses(spec, good)

@@ -337,3 +337,14 @@ def test_every_comparison_belongs_to_a_family() -> None:
     from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
 
     assert {number[0] for number in comparisons()} == {family.letter for family in FAMILIES}
+
+
+def test_infer_takes_variables_that_choose_the_format(invoke: Invoke) -> None:
+    """`--set` gives the spec of that setting, and says what cannot be one."""
+    source = TEMPLATE.parent / "format_by_variable.jinja"
+    spec = data(invoke("infer", source, "--set", "call_format=json", "--json"))["spec"]
+    refused = invoke("infer", source, "--set", "call_format=[1]")
+
+    assert spec["input"]["variables"] == {"call_format": "json"}
+    assert 2 == refused.exit_code
+    assert "--set call_format is a list or a mapping" in refused.stderr
