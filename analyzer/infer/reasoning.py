@@ -195,7 +195,7 @@ def _cut(
     before_calls: str,
     kept: str,
 ) -> ReasoningFinding:
-    needles = session.needles
+    needles, call = session.needles, session.needles.calls[0]
     region = alone if alone is not None else with_calls
     assert region is not None  # noqa: S101  (one of the two shows the needle)
     before = region.partition(needles.reasoning)[0]
@@ -205,7 +205,8 @@ def _cut(
         frame.header
     )  # it stands before the turn's own text
     header = "" if always else common_start(frame.header, before)
-    pair = find_pair(before, region.partition(needles.reasoning)[2])
+    behind = _up_to(region.partition(needles.reasoning)[2], needles.content, call.name, call.id)
+    pair = find_pair(before, behind)
     if pair is not None and len(before) - len(pair.opener) < len(
         header
     ):  # every variant began with the opener
@@ -224,11 +225,7 @@ def _cut(
         close, content_open, empty = common or split_close(after, without, pair)
     call_empty = moved + before_calls
     if alone is None and with_calls is not None:
-        rest = with_calls.partition(needles.reasoning)[2]
-        call = needles.calls[0]
-        starts = [at for needle in (call.name, call.id) if (at := rest.find(needle)) >= 0]
-        after = rest[: min(starts)] if starts else rest
-        close = _first_marker(after)
+        close = _first_marker(_up_to(with_calls.partition(needles.reasoning)[2], call.name, call.id))
         core = opened.strip() or close.strip()
         empty = call_empty if core and core in call_empty else ""
     return ReasoningFinding(
@@ -243,6 +240,12 @@ def _cut(
         with_content=alone is not None,
         header=frame.header if always else header,
     )
+
+
+def _up_to(text: str, *words: str) -> str:
+    """Return `text` up to the first of `words` that is there: a value may be glued to the marker before it."""
+    starts = [at for word in words if (at := text.find(word)) >= 0]
+    return text[: min(starts)] if starts else text
 
 
 def _split_always(opened: str, after: str, without: str, before_calls: str) -> tuple[str, str, str] | None:

@@ -2,7 +2,7 @@
 
 Comparing characters finds that `<|call_end|>` and `<|calls_end|>` share a beginning; comparing lexemes finds that they share
 nothing. A lexeme is a whole marker (`<...>`, `<<...>>`, `>>...<<`, `[...]`, `«...»`, `【...】`, `@@...`, `%...{` without
-white space inside, `BEGIN ...:`), a word, a run of digits, a run of white space, or one other character.
+white space inside, `<|...|>` and `<:...:>` with it, `BEGIN ...:`), a word, a run of digits, a run of white space, or one other character.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from __future__ import annotations
 import re
 from typing import Final
 
+_SIDE: Final = "(?:BEGIN|START|END|STOP)"
 _SHAPES: Final = (
     r"\]<\][^<>\s]{1,40}\[>\[<[^<>\s]{1,120}>",
     r"<{2,3}[^<>\s]{1,120}>{2,3}",
     r">{2,3}[^<>\s]{1,120}<{2,3}",
+    r"<([|:])[^<>|\n]{1,80}\1>",
     r"<[^<>\s]{1,120}>",
     r"\[/?[^\W\d][\w|/ -]{0,80}\]",
     r"«[^«»\s]{1,60}»",
     r"»[^«»\s]{1,60}«",
     r"【[^【】\s]{1,60}】",
-    r"@@/?\w{1,60}",
+    rf"@@/?(?:(?!{_SIDE} [A-Z])\w){{1,60}}",
     r"%\w{1,60}\{",
     r"\}\w{1,60}%",
-    r"\b(?:BEGIN|START|END|STOP) [A-Z][A-Z_]{0,60}[:.]",
+    rf"{_SIDE} [A-Z][A-Z_]{{0,60}}[:.]",
 )
 _MARKS = "|".join(_SHAPES)
 _LEXEME = re.compile(rf"{_MARKS}|\s+|\d+|\w+|.", re.DOTALL)
@@ -31,7 +33,7 @@ _MARKER = re.compile(_MARKS, re.DOTALL)
 
 def lexemes(text: str) -> list[str]:
     """Return the lexemes of `text`; joined they are `text`."""
-    return _LEXEME.findall(text)
+    return [found.group() for found in _LEXEME.finditer(text)]
 
 
 def is_marker(lexeme: str) -> bool:

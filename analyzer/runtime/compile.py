@@ -190,7 +190,8 @@ class Compiled:
                 text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
         for number, segment in enumerate(contents):
             opener, closer = Lit(segment.open, soft=soft), Lit(segment.close, soft=soft)
-            mark = Mark(Cue.CONTENT_OPEN, opener, number, 0, (), overlay=added.get(id(segment), ""))
+            leads = _opener_leads(contents, opener.core, soft=soft)
+            mark = Mark(Cue.CONTENT_OPEN, opener, number, 0, leads, overlay=added.get(id(segment), ""))
             for table in (text, section):
                 table.append(mark)
             if segment.close.strip():
@@ -315,6 +316,12 @@ def _lead_ins(contents: Iterable[Any], reasoning: Iterable[Any]) -> tuple[str, .
     texts = {text for segment in contents for text in (segment.open, segment.empty)}
     texts |= {segment.empty for segment in reasoning}
     return tuple(sorted((text for text in texts if text and not text.strip()), key=len, reverse=True))
+
+
+def _opener_leads(contents: Iterable[Any], core: str, *, soft: bool) -> tuple[str, ...]:
+    """White space before any of the openers of content that look alike without it."""
+    openers = [Lit(content.open, soft=soft) for content in contents]
+    return tuple(dict.fromkeys(lit.lead for lit in openers if lit.core == core and lit.lead))
 
 
 def _after_calls(spec: Spec) -> list[Any]:

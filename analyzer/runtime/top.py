@@ -264,7 +264,7 @@ class TopState(EnteringState):
             self.tail = mark.lit.tail
             self._at_start = True
         elif cue == Cue.CONTENT_OPEN:
-            self._before(where, ())
+            self._before(where, mark.leads)
             self._report_header()
             self.markup(end)
             self._wrapped = mark.number

@@ -99,7 +99,7 @@ def _text_finding(trip: Trip, difference: Difference, slot: str) -> Finding | No
     beside = bool(trip.adapted.reply.calls)
     words = needles_in(sent)
     if words and all(word not in trip.written for word in words):
-        if got:
+        if got and not (beside and slot == "reasoning" and _moved(trip, slot, "", got)):
             return None
         if slot == "content":
             return Finding("content_lost_beside_calls" if beside else "content_lost", "absent", difference)

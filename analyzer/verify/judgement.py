@@ -19,6 +19,9 @@ from analyzer.verify.trips import NoTrip, Stage, Trip
 Outcome = Literal["held", "defect", "collided", "failed"]
 """`collided`: no parser can tell what was sent from what came out, and the template is not to blame."""
 
+MOVED = "content_as_reasoning"
+"""The kind of defect of a template that writes content beside calls as reasoning."""
+
 TEXT_LIKE_CALL = "collision: calls that no marker opens, directly behind content, read as more of it"
 
 
@@ -126,7 +129,10 @@ def judge(trips: Sequence[Trip], adapter: Adapter, stage: Stage) -> list[Judgeme
         for one in doubtful
     ]
     for one, outcome in zip(doubtful, stage.render(requests), strict=True):
-        if not isinstance(outcome, Rendered) or not _is_same(one, outcome.text):
+        proved = isinstance(outcome, Rendered) and (
+            _is_same(one, outcome.text) or _is_nowhere_else(one, outcome.text)
+        )
+        if not proved:
             _fail(one, "rendered again it is another text")
     _support(judged)
     return judged
@@ -149,6 +155,14 @@ def _is_same(one: Judgement, text: str) -> bool:
     return before != text and "".join(before.split()) == "".join(one.trip.cut.before.split())
 
 
+def _is_nowhere_else(one: Judgement, text: str) -> bool:
+    """Whether content stood where only reasoning stands, and reasoning itself, given the same words, is not written beside calls."""
+    message = one.trip.reading.message if one.trip.reading is not None else Message()
+    words = needles_in(message.reasoning_content or "")
+    moved = MOVED in one.kinds
+    return moved and bool(words) and not any(word in text for word in words)
+
+
 def _first_look(trip: Trip) -> Judgement:
     if trip.failures:
         lines = [*trip.failures, *map(str, trip.differences)]
@@ -169,6 +183,8 @@ def _again(one: Judgement, adapter: Adapter) -> dict[str, object]:
     if one.outcome == "collided":
         return adapter.turn(Reply(got.content, got.reasoning_content), ())
     lost = {finding.difference.slot for finding in one.findings if finding.proof == "absent"}
+    if MOVED in one.kinds:
+        lost.discard("reasoning")  # what came out as reasoning is what has to be shown
     reply = Reply(
         sent.content if "content" in lost else got.content,
         sent.reasoning if "reasoning" in lost else got.reasoning_content,

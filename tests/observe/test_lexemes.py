@@ -33,6 +33,10 @@ def test_lexemes_joined_are_the_text(text: str) -> None:
         ("<function=", ["<", "function", "="]),
         ("[TOOL_CALLS][", ["[TOOL_CALLS]", "["]),
         ("<|a|>word two", ["<|a|>", "word", " ", "two"]),
+        ("<|im start|>x", ["<|im start|>", "x"]),
+        ("<:END PARAMETER.:>", ["<:END PARAMETER.:>"]),
+        ("a <| b", ["a", " ", "<", "|", " ", "b"]),
+        ("@@/callEND MESSAGE.", ["@@/call", "END MESSAGE."]),
         ("[1, 2]", ["[", "1", ",", " ", "2", "]"]),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from analyzer.runtime import STRICT, Options, assemble
-from analyzer.spec.model import Spec
+from analyzer.spec.model import Addition, Spec
 from tests.runtime.checks import check_all_splits, tool
 
 NAME = {"slot": "name"}
@@ -102,6 +102,14 @@ CASES: dict[str, tuple[Spec, str, str | None, list[tuple[str, Any]]]] = {
     "white space of an opener inside content": (spec(*AFTER), "One.\n\nTwo.<e>", "One.\n\nTwo.", []),
     "white space that opens the content behind calls": (
         spec(*AFTER), "<f>f<a>{}</f>\n\nOne.\n\nTwo.<e>", "One.\n\nTwo.", [("f", {})],
+    ),
+    "white space before the opener of content behind calls, where an overlay opens calls with the opener's bracket": (
+        spec(
+            {"kind": "content", "when": "alone", "open": "[says]", "close": "[/says]", "end": END},
+            calls(*PLAIN, open="[calls]", close="[/calls]", end=None),
+            {"kind": "content", "when": "beside_calls", "open": "\n\n[says]", "close": "[/says]", "end": END},
+        ).model_copy(update={"overlays": (Addition(overlay="lists", call_opens=("[",)),)}),
+        "[calls]<f>f<a>{}</f>[/calls]\n\n[says]One.[/says]<e>", "One.", [("f", {})],
     ),
     "Python strings with both quotes inside": (
         spec(CONTENT, calls("<f=", NAME, ">\n", items(TAGS, {**PYTHON, "string": "raw"}), "</f>")),
