@@ -173,7 +173,7 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     opened = found.frame.before_content
     segments: list[Segment] = []
     repeats = everywhere = False
-    opening = None
+    opening = unthought = None
     if reasoning is not None and reasoning.in_content and reasoning.empty:
         opened = opening = rest_of(opened, reasoning.empty)
     if reasoning is not None:
@@ -185,10 +185,13 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         repeats = repeats or message_end is not None
         opened = rest + opened
         opening = opened if rest else opening
+        if rest and reasoning.with_content and not reasoning.empty and found.frame.before_content != opened:
+            unthought = found.frame.before_content
         everywhere = reasoning.with_content and (
             reasoning.beside_calls or calls is None or reasoning.in_content
         )
         everywhere = everywhere or (reasoning.beside_calls and reasoning.kept == "current_turn")
+        everywhere = everywhere or (reasoning.with_content and _text_as_thought(calls, reasoning))
         if _empty_alone(reasoning, opened):  # a turn of text writes the tags as well, around nothing
             everywhere, opened = True, rest_of(opened, reasoning.empty)
         segments.append(
@@ -206,7 +209,7 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
         lead, end = _shared_end(lead, end, end_of(calls.tail)[1])
     content = ContentSegment(open=opened, close=lead, end=end)
     if calls is None:
-        return [*segments, content], repeats
+        return [*segments, *_by_thought(content, unthought)], repeats
     after_content, message_end, rest = split_message(calls.lead, header)
     repeats = repeats or message_end is not None
     written = reasoning.empty if reasoning is not None and (everywhere or not reasoning.with_content) else ""
@@ -235,10 +238,10 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     )
     content = _closed_alike(content, beside)
     lead, end = content.close, content.end
-    alone = content.model_copy(update={"when": "alone"})
+    alone = _by_thought(content.model_copy(update={"when": "alone"}), unthought)
     alike = (beside.open, beside.close, beside.end) == (content.open, lead, end) and not beside.empty
     if calls.content_position == "before":
-        segments += [content, section] if alike else [alone, beside, section]
+        segments += [content, section] if alike and len(alone) == 1 else [*alone, beside, section]
     elif calls.content_position == "after":
         behind = [
             segment.model_copy(update={"when": "beside_calls"})
@@ -252,10 +255,20 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
             ContentSegment(when="beside_calls", close=call_lead, empty=call_lead, end=call_end),
         )
         repeats = repeats or more
-        segments += [alone, section, *behind, last]
+        segments += [*alone, section, *behind, last]
     else:
-        segments += [alone, section]
+        segments += [*alone, section]
     return segments, repeats or (bool(header.strip()) and header in calls.separator)
+
+
+def _by_thought(content: ContentSegment, unthought: str | None) -> list[ContentSegment]:
+    """The text as it is, or twice where without reasoning something else opens it."""
+    if unthought is None:
+        return [content]
+    return [
+        content.model_copy(update={"reasoning": "present"}),
+        content.model_copy(update={"reasoning": "absent", "open": unthought}),
+    ]
 
 
 def _text_behind(
@@ -294,8 +307,14 @@ def _opens_alike(calls: CallsFinding | None, opened: str, reasoning: ReasoningFi
     """Tell whether a text beside calls is opened as a text alone is; one that is written as reasoning says nothing of it."""
     if calls is None or calls.content_position != "before":
         return True
-    as_reasoning = bool(reasoning.open.strip()) and calls.before_text.endswith(reasoning.open)
-    return as_reasoning or calls.before_text.endswith(opened)
+    return _text_as_thought(calls, reasoning) or calls.before_text.endswith(opened)
+
+
+def _text_as_thought(calls: CallsFinding | None, reasoning: ReasoningFinding) -> bool:
+    """Tell whether a text beside calls is opened as reasoning is."""
+    if calls is None or calls.content_position != "before":
+        return False
+    return bool(reasoning.open.strip()) and calls.before_text.endswith(reasoning.open)
 
 
 def _empty_alone(reasoning: ReasoningFinding, opened: str) -> bool:

@@ -134,6 +134,8 @@ class ContentSegment(Frozen):
     """The tag."""
     when: When = "any"
     """In which turns the template writes it: any, those without calls, those with calls."""
+    reasoning: Literal["any", "present", "absent"] = "any"
+    """And of those: any, those with reasoning, those without."""
     open: str = ""
     """What opens it."""
     close: str = ""

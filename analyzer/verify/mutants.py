@@ -118,6 +118,12 @@ def _when(_: BaseModel, value: str) -> Iterator[tuple[str, Any]]:
             yield f"{other} for {value}", other
 
 
+def _reasoned(_: BaseModel, value: str) -> Iterator[tuple[str, Any]]:
+    if value != "any":
+        other = "absent" if value == "present" else "present"
+        yield f"{other} for {value}", other
+
+
 def _path(model: BaseModel, value: Any) -> Iterator[tuple[str, Any]]:
     if value == "key":
         yield "a path for the key", ("name",)
@@ -200,6 +206,7 @@ def _separator(model: BaseModel, value: str) -> Iterator[tuple[str, Any]]:
 _SPECIAL: Final[dict[str, Any]] = {
     "end": _end,
     "when": _when,
+    "reasoning": _reasoned,
     "name": _path,
     "id": _path,
     "arguments": _arguments_path,

@@ -235,7 +235,7 @@ def _concerns(mutant: Mutant, witness: Witness) -> bool:
     segment = mutant.spec.turn.segments[_segment_number(mutant)]
     if isinstance(segment, CallsSegment):
         return bool(witness.message.tool_calls)
-    if mutant.path.endswith((".empty", ".when", ".end", ".end.literal")):
+    if mutant.path.endswith((".empty", ".when", ".reasoning", ".end", ".end.literal")):
         return True
     value = (
         witness.message.content if isinstance(segment, ContentSegment) else witness.message.reasoning_content

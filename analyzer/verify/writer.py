@@ -21,6 +21,7 @@ from analyzer.spec.model import (
     ReasoningSegment,
     Segment,
     Spec,
+    TextSegment,
 )
 from analyzer.spec.parts import ArgumentsSlot, IdSlot, IndexSlot, JsonCodec, KeySlot, NameSlot, Part, TypeSlot
 from analyzer.verify.cases import json_type
@@ -80,10 +81,15 @@ def applicable(spec: Spec, message: Message) -> list[tuple[int, Segment]]:
         if isinstance(segment, CallsSegment):
             fits = bool(message.tool_calls)
         else:
-            fits = segment.when in ("any", when)
+            fits = segment.when in ("any", when) and _fits_thought(segment, message)
         if fits and (segment.kind not in found or not is_written(found[segment.kind][1], message)):
             found[segment.kind] = (number, segment)
     return sorted(found.values(), key=lambda item: item[0])
+
+
+def _fits_thought(segment: TextSegment, message: Message) -> bool:
+    wanted = segment.reasoning if isinstance(segment, ContentSegment) else "any"
+    return wanted == "any" or (wanted == "present") == bool(message.reasoning_content)
 
 
 def is_written(segment: Segment, message: Message) -> bool:

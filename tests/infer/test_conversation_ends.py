@@ -7,6 +7,7 @@ from pathlib import Path
 
 from analyzer.analysis import Analysis, analyze
 from analyzer.render import InProcessRenderer
+from analyzer.runtime import parse
 from analyzer.template import load_templates
 from analyzer.verify import verify
 
@@ -83,3 +84,33 @@ def test_an_empty_thought_is_read_as_none() -> None:
     assert done.spec.verification is not None
 
     assert any("opener and closer and nothing between" in line for line in done.spec.verification.unproven)
+
+
+def test_a_text_that_stands_in_the_channel_of_thoughts_is_the_templates_fault() -> None:
+    """Reasoning given beside calls is not written at all, so what stands in its place there is the text."""
+    done = analysed("channels_text_as_thought")
+    found = defects("channels_text_as_thought")
+
+    assert done.verdict == "proven_with_defects"
+    assert "[channel]musing[body]" in str(found["content_as_reasoning"]["render"])
+    assert "reasoning_lost_beside_calls" in found
+
+
+def test_a_text_without_a_thought_can_have_an_opener_of_its_own() -> None:
+    """Both openers are in the spec, each with the turns that it belongs to; the runtime reads both."""
+    done = analysed("channels_text_as_thought")
+    assert done.spec is not None
+    alone = [one for one in done.spec.content if one.when == "alone"]
+    read = [
+        parse(done.spec, text, prompt="[open]model").message
+        for text in (
+            "[body]Hello.[done]",
+            "[channel]musing[body]Hm.[shut][open]model[channel]answer[body]Hello.[done]",
+        )
+    ]
+
+    assert [(one.reasoning, one.open) for one in alone] == [
+        ("present", "[channel]answer[body]"),
+        ("absent", "[body]"),
+    ]
+    assert [(one.reasoning_content, one.content) for one in read] == [(None, "Hello."), ("Hm.", "Hello.")]
