@@ -56,6 +56,9 @@ class Call:
         """The call was entered: the parser now stands at `cur`."""
         self.cur = 0
 
+    def arm(self, parser: State) -> None:
+        """Set the parser's fast path for what this call reads now, where there is one."""
+
     def flag(self, kind: str, about: str = "") -> None:
         """Remember a problem, once."""
         if (kind, about) not in self.flags:

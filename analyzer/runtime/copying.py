@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -18,3 +19,16 @@ def clone(old: T) -> T:
                 copier = getattr(value, "copy", None)
                 setattr(new, name, value if copier is None else copier())
     return new
+
+
+def assigner(names: Iterable[str]) -> Callable[[Any, Any], None]:
+    """Return a function `(new, old)` that sets these attributes of `new` to those of `old`.
+
+    It is written out and compiled, as `dataclasses` does it: making a parser is little else than this, and a loop over the
+    names takes three times as long.
+    """
+    lines = "".join(f"\n    new.{name} = old.{name}" for name in names)
+    made: dict[str, Any] = {}
+    exec(f"def assign(new, old):{lines}\n", made)  # noqa: S102 - of our own attributes' names
+    assign: Callable[[Any, Any], None] = made["assign"]
+    return assign

@@ -404,10 +404,7 @@ class JsonCall(Call):
         scanner = self._scanner
         return "" if scanner is None else scanner.held
 
-    @property
-    def direct(self) -> JsonScanner | LiteralScanner | None:
-        """The scanner that may be fed with new text at once, None when something else has to look at it."""
+    def arm(self, parser: State) -> None:
+        """Let the arguments' text pass, unless something else has to look at it."""
         if self._role == "arguments" and self._json_text is None:
-            scanner: JsonScanner | LiteralScanner | None = self._scanner
-            return scanner
-        return None
+            parser.pass_to(self._scanner)

@@ -15,14 +15,12 @@ from analyzer.errors import UsageError
 from analyzer.runtime.call import Call
 from analyzer.runtime.coerce import CompiledTools
 from analyzer.runtime.compile import compile_spec
+from analyzer.runtime.copying import assigner
 from analyzer.runtime.events import ArgumentsDelta, EndOfMessage, Event, Markup, ReasoningDelta, TextDelta
-from analyzer.runtime.items import ArgumentItems
-from analyzer.runtime.json_call import JsonCall
 from analyzer.runtime.mending import check_repair
 from analyzer.runtime.options import DEFAULT, Options
 from analyzer.runtime.prompts import prompt_text
 from analyzer.runtime.record import Record
-from analyzer.runtime.sequence import SequenceCall
 from analyzer.runtime.state import CALL, ENTER, OVER, REASONING, SECTION, SKIP, TEXT, State
 from analyzer.runtime.top import TopState
 
@@ -64,10 +62,9 @@ class Parser(TopState):
             self.options = options
             self.tools = None
             self._prime(text, spec)
-            fork = self.fork()
-            compiled.prompts[text] = (fork, [(name, getattr(fork, name)) for name in _SHARED])
+            compiled.prompts[text] = self.fork()
         else:
-            self._take_state(*primed)
+            self._take_state(primed)
         if tools is not None:
             self.tools = tools if isinstance(tools, CompiledTools) else CompiledTools(tools)
         if not known:
@@ -178,7 +175,7 @@ class Parser(TopState):
         """Return an independent copy that goes on from here."""
         self._settle()
         new = Parser.__new__(Parser)
-        new._take_state(self, [(name, getattr(self, name)) for name in _SHARED])  # noqa: SLF001 - our own
+        new._take_state(self)  # noqa: SLF001 - our own
         return new
 
     @property
@@ -197,13 +194,14 @@ class Parser(TopState):
             return self._call.held() + held
         return held
 
-    def _take_state(self, other: Parser, shared: Sequence[tuple[str, Any]]) -> None:
-        for name, value in shared:
-            setattr(self, name, value)
+    def _take_state(self, other: Parser) -> None:
+        _assign(self, other)
         for name in _OWN:
             value = getattr(other, name)
-            setattr(self, name, value if value is None else value.copy())
-        self._attempts = [(attempt.copy(), mark) for attempt, mark in self._attempts]
+            if value is not None:
+                setattr(self, name, value.copy())
+        if self._attempts:
+            self._attempts = [(attempt.copy(), mark) for attempt, mark in self._attempts]
         self._sink = (
             self._hold if self._hold is not None else self._draft if self._draft is not None else self._out
         )
@@ -296,22 +294,22 @@ class Parser(TopState):
         return out
 
     def _run(self, *, final: bool) -> None:
-        while self._step_call(final) if self._mode == CALL else self._step(final):
-            pass
-
-    def _step(self, final: bool) -> bool:
-        mode = self._mode
-        if mode <= REASONING:
-            return self._step_text(final)
-        if mode == CALL:
-            return self._step_call(final)
-        if mode == ENTER:
-            return self._step_enter(final)
-        if mode == SECTION:
-            return self._step_section(final)
-        if mode == SKIP:
-            return self._step_skip(final)
-        return self._step_over()
+        """Let the states take turns until one needs more text, or the text is over."""
+        again = True
+        while again:
+            mode = self._mode
+            if mode == CALL:
+                again = self._step_call(final)
+            elif mode <= REASONING:
+                again = self._step_text(final)
+            elif mode == ENTER:
+                again = self._step_enter(final)
+            elif mode == SECTION:
+                again = self._step_section(final)
+            elif mode == SKIP:
+                again = self._step_skip(final)
+            else:
+                again = self._step_over()
 
     def _step_over(self) -> bool:
         if self._over >= 0 and self.pos < len(self.buf):
@@ -355,46 +353,9 @@ class Parser(TopState):
                 self._make = (
                     ReasoningDelta if policy == "split" else TextDelta if policy == "content" else Markup
                 )
-        elif (
-            mode == CALL
-            and self._call is not None
-            and self._call.committed
-            and self.options.max_call_chars is None
-        ):
-            self._arm_call(self._call)
-
-    def _arm_call(self, call: Call) -> None:
-        scanner: Any = None
-        if isinstance(call, JsonCall):
-            scanner = call.direct
-        elif isinstance(call, SequenceCall):
-            arguments = call.arguments
-            if isinstance(arguments, ArgumentItems) and arguments.value is not None:
-                value = arguments.value
-                if value.streams:
-                    self._arm_record()
-                    self._plain = value.watch.hot
-                    self._make = ArgumentsDelta
-                elif value.holds is not None:
-                    self._arm_record()
-                    self._plain = value.watch.begins
-                    self._make = None
-                    self._pieces = value.holds
-                return
-            if arguments is not None:
-                scanner = arguments.scanner
-        if scanner is not None and scanner.open:
-            self._arm_record()
-            self._direct = scanner
-            self._next = scanner.step()
-            self._plain = scanner.hot
-            self._make = ArgumentsDelta
-
-    def _arm_record(self) -> None:
-        record = self._record
-        if record is not None and self.base <= record.until:
-            self._keep = record.writer
-            self._keep_to = record.until
+        elif mode == CALL and self._call is not None and self.options.max_call_chars is None:
+            if self._call.committed:
+                self._call.arm(self)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -402,5 +363,5 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 _OWN: Final = ("_call", "_draft", "_draft_record", "_hold", "_out", "_record")
-"""What a fork copies; the pieces of a held value are its call's."""
-_SHARED: Final = tuple(name for name in State.__slots__ if name not in _OWN)
+"""What a fork copies; all else is shared, and the pieces of a held value are its call's."""
+_assign: Final = assigner(State.__slots__)

@@ -260,6 +260,18 @@ class SequenceCall(Call):
             self._scan = where - parser.pos
         return status
 
+    def arm(self, parser: State) -> None:
+        """Let the text of a value pass."""
+        arguments = self._arguments
+        value = arguments.value if isinstance(arguments, ArgumentItems) else None
+        if value is None:
+            if arguments is not None:
+                parser.pass_to(arguments.scanner)
+        elif value.streams:
+            parser.pass_text(value.watch.hot)
+        elif value.holds is not None:
+            parser.pass_text(value.watch.begins, value.holds)
+
     @property
     def arguments(self) -> ArgumentItems | ArgumentValue | None:
         """The arguments that are being read."""

@@ -8,6 +8,7 @@ from analyzer.runtime.events import ArgumentsDelta, Event, Markup, Problem, Reas
 from analyzer.runtime.problems import KINDS
 
 if TYPE_CHECKING:
+    from analyzer.runtime.arguments import Scanner
     from analyzer.runtime.call import Call
     from analyzer.runtime.coerce import CompiledTools
     from analyzer.runtime.compile import Compiled
@@ -206,6 +207,35 @@ class State:
         self._keep_to = 0
         self._slow_to = 0
         self._abandoned = ""
+
+    # ------------------------------------------------------------------------------------- the fast path, armed by a call
+
+    def pass_to(self, scanner: Scanner | None) -> None:
+        """Let new text go to this scanner at once, by chunks that pass it by where that is possible."""
+        if scanner is not None and scanner.open:
+            self._keep_record()
+            self._direct = scanner
+            self._next = scanner.step()
+            self._plain = scanner.hot
+            self._make = ArgumentsDelta
+
+    def pass_text(self, search: Any, pieces: list[str] | None = None) -> None:
+        """Let chunks in which `search` finds nothing be arguments, or be held as `pieces`."""
+        self._keep_record()
+        self._plain = search
+        if pieces is None:
+            self._make = ArgumentsDelta
+        else:
+            self._make = None
+            self._pieces = pieces
+
+    def _keep_record(self) -> None:
+        record = self._record
+        if record is not None and self.base <= record.until:
+            self._keep = record.writer
+            self._keep_to = record.until
+
+    # ------------------------------------------------------------------------------------------------------- the events
 
     def markup(self, end: int) -> None:
         """Consume up to `end` (an index into the buffer) as part of the format."""

@@ -25,7 +25,8 @@ class Step:
 
     def __init__(self, pattern: str, fields: tuple[Any, ...]) -> None:
         self._pattern = pattern
-        self.match: Any
+        self.match: Any = self._compile
+        """The expression's `match`."""
         self.fields = fields
         """The scanner's own state here, for `settle`."""
         self.then: dict[int | None, tuple[Step, Build | None, Any]] = {}
@@ -41,9 +42,8 @@ class Step:
         twin.then = {**self.then, group: (twin, build, search)}
         return twin
 
-    def __getattr__(self, name: str) -> Any:
+    def _compile(self, text: str, at: int = 0) -> re.Match[str] | None:
         """Compile the expression when it is first needed: together they would take most of the import's time."""
-        if name != "match":
-            raise AttributeError(name)
         self.match = re.compile(self._pattern).match
-        return self.match
+        found: re.Match[str] | None = self.match(text, at)
+        return found
