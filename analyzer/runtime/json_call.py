@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from analyzer.runtime.call import Call
-from analyzer.runtime.json_scan import JsonScanner, decode_string, unescape
+from analyzer.runtime.json_scan import JsonScanner, decode_string
+from analyzer.runtime.json_text import TextArguments
 from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE, WHITE_CAP, white_end
@@ -15,6 +17,7 @@ from analyzer.runtime.mending import repair
 if TYPE_CHECKING:
     from analyzer.runtime.state import State
 
+_plain = re.compile(r'[^"\\\x00-\x1f]*').match
 OBJECT, KEY_OR_END, KEY, COLON, PLACE, AFTER, CLOSE = range(7)
 
 
@@ -22,19 +25,8 @@ class JsonCall(Call):
     """A call as one JSON value."""
 
     __slots__ = (
-        "_arguments_end",
-        "_arguments_start",
-        "_bad",
-        "_high",
-        "_json_text",
-        "_key",
-        "_path",
-        "_pieces",
-        "_role",
-        "_scanner",
-        "_spare",
-        "_state",
-        "program",
+        "_arguments_end", "_arguments_start", "_json_text", "_key", "_path", "_pieces", "_role", "_scanner", "_seen",
+        "_spare", "_state", "_usual", "program",
     )  # fmt: skip
 
     def __init__(self, program: JsonProgram, number: int, token: int, *, opened: bool = False) -> None:
@@ -48,9 +40,10 @@ class JsonCall(Call):
         self._role = ""
         self._pieces: list[str] = []
         self._arguments_start = self._arguments_end = -1
-        self._json_text: JsonScanner | None = None
-        self._high = ""
-        self._bad = False
+        self._json_text: TextArguments | None = None
+        self._usual = program.usual is not None and not self.weak
+        """True while the object's beginning is that of the template; see `_read_usual`."""
+        self._seen = 0
 
     def enter(self, parser: State, final: bool) -> int:
         """Look for the opener and the object's brace."""
@@ -73,6 +66,10 @@ class JsonCall(Call):
 
     def run(self, parser: State, final: bool) -> int:
         """Read the object, then the closer."""
+        if self._usual:
+            status = self._read_usual(parser, final)
+            if status != OK:
+                return status
         while True:
             if self._scanner is not None:
                 status = self._scan(parser, final)
@@ -82,6 +79,48 @@ class JsonCall(Call):
                 status = self._structure(parser, final)
             if status != OK:
                 return status
+
+    def _read_usual(self, parser: State, final: bool) -> int:
+        """Read up to the arguments where the text is the template's own, word for word; OK when the rest reads on from here.
+
+        That is what models write, and telling it takes a comparison a chunk instead of a scanner a key. Until a literal or the
+        name stands here in full nothing is taken, so that the rest can read all of it where it turns out to be spelled otherwise.
+        """
+        program = self.program
+        head, between = program.usual  # type: ignore[misc] - there is one
+        buf = parser.buf
+        size = len(buf)
+        at = parser.pos
+        self._usual = not final and parser.options.max_call_chars is None
+        if self._usual and not self.committed:
+            begin = at + len(head)
+            if not buf.startswith(head, at):
+                return self._wait(size < begin and head.startswith(buf[at:]))
+            end = _plain(buf, begin + self._seen).end()  # type: ignore[union-attr]
+            parser.searched += end - begin - self._seen
+            self._seen = end - begin
+            if end == size or buf[end] != '"' or not 0 < self._seen <= NAME_CAP:
+                return self._wait(end == size and self._seen <= NAME_CAP)
+            self.name = buf[begin:end]
+            at = parser.pos = end + 1
+            self._path = program.name[:-1]
+            self._state = AFTER
+            self._commit(parser)
+        if self._usual:
+            begin = at + len(between)
+            if size <= begin:
+                return self._wait(between.startswith(buf[at:]))
+            if buf[begin] == "{" and buf.startswith(between, at):
+                parser.markup(begin)
+                self._key = program.arguments[-1]
+                self._arguments(parser, "{")
+            self._usual = False
+        return OK
+
+    def _wait(self, usual: bool) -> int:
+        """More text may show whether the spelling is the usual one; where it is not, the rest begins."""
+        self._usual = usual
+        return MORE if usual else OK
 
     def _structure(self, parser: State, final: bool) -> int:
         """Read braces, colons and commas up to a string or another value; OK when that begins, or nothing is left to read."""
@@ -219,7 +258,9 @@ class JsonCall(Call):
                 if not options.arguments_as_text:
                     return False
                 self.flag("arguments_as_text")
-            self._json_text = JsonScanner(lenient=options.control_characters, escapes=options.invalid_escapes)
+            self._json_text = TextArguments(
+                lenient=options.control_characters, escapes=options.invalid_escapes
+            )
             self._begin(parser, "arguments")
             return True
         if char == "n":
@@ -238,75 +279,39 @@ class JsonCall(Call):
 
     def _scan(self, parser: State, final: bool) -> int:
         scanner = self._scanner
-        buf = parser.buf
-        at = parser.pos
-        end = scanner.scan(buf, at, final) if scanner.open else at
-        parser.searched += end - at
+        at = end = parser.pos
+        if scanner.open:  # else the fast path has seen its end
+            end = scanner.scan(parser.buf, at, final)
+            parser.searched += end - at
         role = self._role
-        closed = not scanner.open
-        broken = closed and scanner.broken
-        done = closed and not broken
-        pieces = scanner.out
+        done = scanner.done
+        good = True
         if role == "arguments":
-            if self._json_text is None:
-                text = "".join(pieces)
-                pieces.clear()
-                good = True
-            else:
-                text, good = self._inner(pieces, done)
-            if self.committed:
-                if text or end > at:
-                    parser.arguments(text, end)
-            else:
-                if text:
-                    self._pieces.append(text)
-                parser.pos = end
-            if not good:
-                return FAIL
-        elif role == "skip":
-            pieces.clear()
-            parser.markup(end)
+            good = self._take_arguments(parser, end, done)
         else:
+            if role == "skip":
+                scanner.out.clear()
             parser.markup(end)
-        if broken:
-            return FAIL
-        if not done:
-            return FAIL if final else MORE
-        return self._scanned(parser, role)
+        if done and good:
+            return self._scanned(parser, role)
+        return FAIL if final or not good or scanner.broken else MORE
 
-    def _inner(self, pieces: list[str], done: bool) -> tuple[str, bool]:
-        """Undo the outer string of arguments that are JSON text, and check what is inside."""
-        inner = self._json_text
-        assert inner is not None  # noqa: S101 - the caller has looked
-        outer = "".join(pieces)
-        pieces.clear()
-        if outer.startswith('"') and not self._key_seen():
-            outer = outer[1:]
-            self._path = (*self._path, "\0")
-        if done and outer.endswith('"'):
-            outer = outer[:-1]
-        text = self._high + unescape(outer)
-        if self._high and len(text) > 1:
-            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-        self._high = ""
-        if text and not done and "\ud800" <= text[-1] <= "\udbff":
-            text, self._high = text[:-1], text[-1]  # the other half may follow
-        at = 0
-        if inner.open and not self._bad:
-            if inner.fresh and text.lstrip()[:1] not in {"", "{"}:
-                self._bad = True  # arguments are an object
-            else:
-                at = inner.scan(text, 0)
-        out = "".join(inner.out)
-        inner.out.clear()
-        self._bad = self._bad or inner.broken or (inner.done and bool(text[at:].strip()))
-        if not done:
-            return out, True  # broken text ends where the string ends
-        self._path = self._path[:-1]
-        return out, inner.done and not self._bad
-
-    def _key_seen(self) -> bool:
-        return bool(self._path) and self._path[-1] == "\0"
+    def _take_arguments(self, parser: State, end: int, done: bool) -> bool:
+        """Take what the scanner gave of the arguments up to `end`; False when they cannot be read."""
+        pieces = self._scanner.out
+        if self._json_text is None:
+            text = pieces[0] if len(pieces) == 1 else "".join(pieces)
+            pieces.clear()
+            good = True
+        else:
+            text, good = self._json_text.take(pieces, done)
+        if not self.committed:
+            if text:
+                self._pieces.append(text)
+            parser.pos = end
+        elif text or end > parser.pos:
+            parser.arguments(text, end)
+        return good
 
     def _scanned(self, parser: State, role: str) -> int:
         scanner = self._scanner

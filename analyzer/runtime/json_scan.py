@@ -30,10 +30,13 @@ from analyzer.runtime.json_steps import (
     WORD,
     special,
 )
+from analyzer.runtime.literals import WHITE
 from analyzer.runtime.steps import Step
 
 _hex4 = re.compile(r"[0-9a-fA-F]{0,4}").match
 _white = re.compile(r"[ \t\r\n]*").match
+_STEPPED: Final = frozenset(',:"' + WHITE)
+"""What a step may begin with, strings aside."""
 _WORDS: Final = ("true", "false", "null")
 # number states: after the sign, after a leading zero, in digits, after the point, in the fraction, after e, after its sign, exponent
 _SIGN, _ZERO, _INT, _POINT, _FRACTION, _E, _E_SIGN, _EXPONENT = range(8)
@@ -156,7 +159,7 @@ class JsonScanner:
                 at += 1
                 state = STRING
         while at < size:
-            if stack:
+            if stack and (state == STRING or (state < STRING and text[at] in _STEPPED)):
                 step = STEPS[stack[-1]][self._in_key][state]
                 if step is not None:
                     found = step.match(text, at)
@@ -165,7 +168,23 @@ class JsonScanner:
                         at = end
                         state, self._in_key = step.then[found.lastindex][0].fields
                         continue
-            if state == STRING:
+            if state < STRING:
+                char = text[at]
+                if char in WHITE:
+                    at = _white(text, at).end()  # type: ignore[union-attr]
+                    continue
+                state = self._structure(state, char)
+                if state == BROKEN:
+                    break
+                if state == WORD:
+                    if at > start:
+                        out.append(text[start:at])
+                    self._held = char
+                    start = at + 1
+                at += 1
+                if state == DONE:
+                    break
+            elif state == STRING:
                 found = special(text, at)
                 if found is None:
                     at = size
@@ -220,22 +239,6 @@ class JsonScanner:
                     state = AFTER if stack else DONE
                     if state == DONE:
                         break
-            else:
-                at = _white(text, at).end()  # type: ignore[union-attr]
-                if at == size:
-                    break
-                char = text[at]
-                state = self._structure(state, char)
-                if state == BROKEN:
-                    break
-                if state == WORD:
-                    if at > start:
-                        out.append(text[start:at])
-                    self._held = char
-                    start = at + 1
-                at += 1
-                if state == DONE:
-                    break
         self.state = state
         if at > start and not (self._held and state != BROKEN):
             out.append(text[start:at])

@@ -26,6 +26,7 @@ class Cue(IntEnum):
     END = 11
 
 
+OPENS_CALLS: Final = frozenset({Cue.SECTION_OPEN, Cue.CALL_OPEN})
 BARE_LIST: Final = 1
 """The number of the mark that closes a section which an overlay's lone bracket opened."""
 

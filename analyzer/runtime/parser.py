@@ -166,7 +166,7 @@ class Parser(TopState):
         if finish_reason != "length" and self._complete:
             reason = "tool_calls"
         end = self.base + self.pos
-        self._out.append(EndOfMessage(reason, end, end))
+        self._out.append(_new(EndOfMessage, (reason, end, end)))
         out = self._out
         self._out = self._sink = []
         return out
@@ -190,7 +190,7 @@ class Parser(TopState):
         held = self.buf[self.pos :]
         if self._call is not None and self._mode == CALL:
             if not self._call.committed and self._record is not None:
-                return self._record.text(self)
+                return self._record.text_to(self, len(self.buf))
             return self._call.held() + held
         return held
 
@@ -330,7 +330,8 @@ class Parser(TopState):
             if self.pos < len(self.buf):
                 self._text(len(self.buf))
             self._problem("unterminated_reasoning")
-        self._commit_draft()
+        if self._draft is not None:
+            self._commit_draft()
 
     # ------------------------------------------------------------------------------------------------ the fast path
 

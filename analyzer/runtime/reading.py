@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.runtime.events import ArgumentsDelta, CallEnd, CallStart, Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.literals import MORE, OK
@@ -13,6 +13,9 @@ from analyzer.runtime.state import CALL, OVER, REASONING, SECTION, SKIP, State
 
 if TYPE_CHECKING:
     from analyzer.runtime.call import Call
+
+
+_new: Final = tuple.__new__
 
 
 class ReadingState(State):
@@ -63,7 +66,8 @@ class ReadingState(State):
         if self._record is not None and fate in {"", "drop", "limit"}:
             self._record.settle()
         self._index += 1
-        self._sink.append(CallStart(self._index, call.id, call.name, max(self._mark, 0), max(at, 0)))
+        start = max(self._mark, 0)
+        self._sink.append(_new(CallStart, (self._index, call.id, call.name, start, max(at, 0))))
 
     def _step_call(self, final: bool) -> bool:
         call = self._call
@@ -146,17 +150,18 @@ class ReadingState(State):
         return False
 
     def _call_done(self, call: Call) -> None:
-        at = self.offset
         if self._fate:
             self._release(call, complete=False)
             self._after_call()
             self._fate = ""
             return
+        at = max(self.base + self.pos, 0)
         for kind, about in call.flags:
             self._problem(kind, about)
-        self._sink.append(CallEnd(self._index, "complete", call.native_id, max(at, 0), max(at, 0)))
+        self._sink.append(_new(CallEnd, (self._index, "complete", call.native_id, at, at)))
         self._complete += 1
-        self._release(call, complete=True)
+        if self._hold is not None:
+            self._release(call, complete=True)
         self._after_call()
 
     def _call_failed(self, call: Call) -> None:

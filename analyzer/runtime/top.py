@@ -8,7 +8,7 @@ from typing import Any
 from analyzer.runtime.entering import EnteringState
 from analyzer.runtime.events import Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
-from analyzer.runtime.marks import Cue, Mark, Mode
+from analyzer.runtime.marks import OPENS_CALLS, Cue, Mark, Mode
 from analyzer.runtime.state import OVER, REASONING, TEXT
 
 
@@ -156,7 +156,7 @@ class TopState(EnteringState):
         other = False
         tried = self._failed == self.base + where
         for mark in mode.marks[token]:
-            if mark.cue in {Cue.SECTION_OPEN, Cue.CALL_OPEN}:
+            if mark.cue in OPENS_CALLS:
                 if tried:
                     continue
                 if self._home == REASONING and self.options.calls_in_reasoning == "never":
