@@ -18,28 +18,25 @@ _TEXT: Final = r'[^"\\\x00-\x1f]*'
 def _steps() -> list[list[list[Step | None]]]:
     """The graph of a `JsonScanner`, by the innermost container, whether a key is being read, and the state."""
     steps: dict[tuple[int, bool, int], Step] = {}
-    opened = rf'{WHITE}(?:("){_TEXT})?'
+    opened = rf'{WHITE}(?:"{_TEXT}()'
     kinds = (
         (ARRAY, False, AFTER, ",", VALUE),
         (OBJECT, False, AFTER, ",", KEY),
         (OBJECT, True, COLON, ":", VALUE),
     )
     for container, in_key, behind, mark, then in kinds:
-        marked = rf"{WHITE}(?:({mark}){opened})?"
-        patterns = {STRING: rf'{_TEXT}(?:("){marked})?', behind: marked}
+        marked = rf"{WHITE}(?:{mark}{opened}|())"
+        patterns = {STRING: rf'{_TEXT}(?:"{marked}|())|)', behind: rf"{marked}|)"}
         if not in_key:
-            patterns |= {VALUE: opened, then: opened}
+            patterns |= {VALUE: rf"{opened}|)", then: rf"{opened}|)"}
         for state, pattern in patterns.items():
             steps[container, in_key, state] = Step(pattern, (state, in_key))
     for container, in_key, behind, _, then in kinds:
         reads_key = container == OBJECT and not in_key
-        after = ((then, False), (STRING, reads_key))
-        outcomes = {
-            STRING: ((STRING, in_key), (behind, in_key), *after),
-            behind: ((behind, in_key), *after),
-        }
+        after = ((STRING, reads_key), (then, False))
+        outcomes = {STRING: ((STRING, in_key), *after, (behind, in_key)), behind: ((behind, in_key), *after)}
         if not in_key:
-            outcomes |= {VALUE: ((VALUE, False), (STRING, False)), then: after}
+            outcomes |= {VALUE: ((VALUE, False), (STRING, False)), then: ((then, False), (STRING, reads_key))}
         for state, ends in outcomes.items():
             step = steps[container, in_key, state]
             for group, (end, key) in enumerate(ends):

@@ -12,8 +12,8 @@ VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, QUOTE, DONE, BROKEN = range
 special: Final = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote in "'\""}
 """Finds what needs a look inside a Python string: its quote, and what JSON would have to escape."""
 _PLAIN: Final = r"""[^'"\\\x00-\x1f]+"""
-_OPENED: Final = rf"""{WHITE}(?:(')({_PLAIN})?|(")({_PLAIN})?)?"""
-"""A quote and its string's beginning: four groups."""
+_OPENED: Final = rf"""{WHITE}(?:'(?:({_PLAIN})|())|"(?:({_PLAIN})|())"""
+"""A quote and, where it is here, its string's beginning: four groups. The other branch is left to who uses it."""
 _Key: TypeAlias = tuple[int, str, bool]
 
 
@@ -23,26 +23,27 @@ def _steps() -> dict[_Key, Step]:
     A comma goes out with what follows it, for there may be nothing: `[1, ]`.
     """
     steps: dict[_Key, Step] = {}
+    marked = rf"{WHITE}(?:,{_OPENED}|())"
     for quote in "'\"":
-        ended = rf"(?:({quote}){WHITE}(?:(,){_OPENED})?)?"
+        ended = rf"(?:{quote}{marked}|())|)"
         rest = rf'[^{quote}"\\\x00-\x1f]'
         steps[STRING, quote, False] = Step(rf"({rest}*){ended}", (STRING, quote, False))
         for comma in (False, True):
             steps[QUOTE, quote, comma] = Step(rf"({rest}+){ended}", (QUOTE, quote, comma))
-    steps[AFTER, "", False] = Step(rf"{WHITE}(?:(,){_OPENED})?", (AFTER, "", False))
+    steps[AFTER, "", False] = Step(rf"{marked}|)", (AFTER, "", False))
     for comma in (False, True):
-        steps[FIRST, "", comma] = Step(_OPENED, (FIRST, "", comma))
+        steps[FIRST, "", comma] = Step(rf"{_OPENED}|)", (FIRST, "", comma))
     for (state, quote, comma), step in steps.items():
         if quote:
             head = "" if state == STRING else _string_head(comma=comma)
             step.then[1] = (steps[STRING, quote, False], _join(head, 1), None)
-            step.then[2] = (steps[AFTER, "", False], _join(head, 1, '"'), None)
-            step.then[3] = (steps[FIRST, "", True], _join(head, 1, '"'), None)
-            _link_opened(steps, step, 4, comma=True, before=(head, 1, '"'))
+            group = _link_opened(steps, step, 2, comma=True, before=(head, 1, '"'))
+            step.then[group] = (steps[FIRST, "", True], _join(head, 1, '"'), None)
+            step.then[group + 1] = (steps[AFTER, "", False], _join(head, 1, '"'), None)
         elif state == AFTER:
             step.then[None] = (step, _join(), None)
-            step.then[1] = (steps[FIRST, "", True], _join(), None)
-            _link_opened(steps, step, 2, comma=True, before=())
+            group = _link_opened(steps, step, 1, comma=True, before=())
+            step.then[group] = (steps[FIRST, "", True], _join(), None)
         else:
             step.then[None] = (step, _join(), None)
             _link_opened(steps, step, 1, comma=comma, before=())
@@ -54,13 +55,14 @@ def _steps() -> dict[_Key, Step]:
 
 def _link_opened(
     steps: dict[_Key, Step], step: Step, group: int, *, comma: bool, before: tuple[str | int, ...]
-) -> None:
-    """The outcomes of `_OPENED`, whose groups begin at `group`, behind what `before` makes."""
+) -> int:
+    """The outcomes of `_OPENED`, whose groups begin at `group`, behind what `before` makes; return the group after them."""
     for quote in "'\"":
-        step.then[group] = (steps[QUOTE, quote, comma], _join(*before), None)
-        made = _join(*before, _string_head(comma=comma), group + 1)
-        step.then[group + 1] = (steps[STRING, quote, False], made, None)
+        made = _join(*before, _string_head(comma=comma), group)
+        step.then[group] = (steps[STRING, quote, False], made, None)
+        step.then[group + 1] = (steps[QUOTE, quote, comma], _join(*before), None)
         group += 2
+    return group
 
 
 def _string_head(*, comma: bool) -> str:
