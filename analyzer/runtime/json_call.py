@@ -13,6 +13,7 @@ from analyzer.runtime.layouts import JsonProgram
 from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, NAME_CAP, OK, WHITE, WHITE_CAP, white_end
 from analyzer.runtime.mending import repair
+from analyzer.runtime.steps import BROKEN, DONE
 
 if TYPE_CHECKING:
     from analyzer.runtime.state import State
@@ -113,7 +114,8 @@ class JsonCall(Call):
             if buf[begin] == "{" and buf.startswith(between, at):
                 parser.markup(begin)
                 self._key = program.arguments[-1]
-                self._arguments(parser, "{")
+                self._arguments_start = parser.base + begin
+                self._begin(parser, "arguments")
             self._usual = False
         return OK
 
@@ -280,11 +282,11 @@ class JsonCall(Call):
     def _scan(self, parser: State, final: bool) -> int:
         scanner = self._scanner
         at = end = parser.pos
-        if scanner.open:  # else the fast path has seen its end
+        if scanner.state < DONE:  # else the fast path has seen its end
             end = scanner.scan(parser.buf, at, final)
             parser.searched += end - at
         role = self._role
-        done = scanner.done
+        done = scanner.state == DONE
         good = True
         if role == "arguments":
             good = self._take_arguments(parser, end, done)
@@ -294,7 +296,7 @@ class JsonCall(Call):
             parser.markup(end)
         if done and good:
             return self._scanned(parser, role)
-        return FAIL if final or not good or scanner.broken else MORE
+        return FAIL if final or not good or scanner.state == BROKEN else MORE
 
     def _take_arguments(self, parser: State, end: int, done: bool) -> bool:
         """Take what the scanner gave of the arguments up to `end`; False when they cannot be read."""

@@ -15,9 +15,7 @@ from analyzer.runtime.copying import clone
 from analyzer.runtime.json_steps import (
     AFTER,
     ARRAY,
-    BROKEN,
     COLON,
-    DONE,
     ESCAPE,
     FIRST,
     KEY,
@@ -31,7 +29,7 @@ from analyzer.runtime.json_steps import (
     special,
 )
 from analyzer.runtime.literals import WHITE
-from analyzer.runtime.steps import Step
+from analyzer.runtime.steps import BROKEN, DONE, Step
 
 _hex4 = re.compile(r"[0-9a-fA-F]{0,4}").match
 _white = re.compile(r"[ \t\r\n]*").match

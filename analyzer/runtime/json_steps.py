@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from analyzer.runtime.steps import WHITE, Step
+from analyzer.runtime.steps import BROKEN, DONE, WHITE, Step
 
-VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, ESCAPE, NUMBER, WORD, DONE, BROKEN = range(12)
+VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, ESCAPE, NUMBER, WORD = range(DONE)
 """The states of a `JsonScanner`."""
 OBJECT, ARRAY = 1, 2
 special: Final = re.compile(r'["\\\x00-\x1f]').search

@@ -15,9 +15,7 @@ from analyzer.runtime.copying import clone
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 from analyzer.runtime.python_steps import (
     AFTER,
-    BROKEN,
     COLON,
-    DONE,
     FIRST,
     KEY,
     KEY_OR_END,
@@ -27,7 +25,7 @@ from analyzer.runtime.python_steps import (
     VALUE,
     special,
 )
-from analyzer.runtime.steps import Step
+from analyzer.runtime.steps import BROKEN, DONE, Step
 from analyzer.runtime.unclosed import OpenKeys
 from analyzer.runtime.words import JSON_WORDS, WORDS, json_inner, read_escape, word_to_json
 

@@ -22,6 +22,7 @@ from analyzer.runtime.options import DEFAULT, Options
 from analyzer.runtime.prompts import prompt_text
 from analyzer.runtime.record import Record
 from analyzer.runtime.state import CALL, ENTER, OVER, REASONING, SECTION, SKIP, TEXT, State
+from analyzer.runtime.steps import DONE
 from analyzer.runtime.top import TopState
 
 if TYPE_CHECKING:
@@ -134,8 +135,9 @@ class Parser(TopState):
 
     def _scan_directly(self, scanner: Scanner, text: str) -> tuple[Event, str | None]:
         """Let the value's scanner have new text; return the event, and what it leaves, None while the value goes on."""
-        self._settle()
-        self._next = None
+        if self._next is not None:
+            scanner.settle(self._next)
+            self._next = None
         start = self.base
         size = scanner.scan(text, 0)
         out = scanner.out
@@ -144,10 +146,13 @@ class Parser(TopState):
         self.base = end = start + size
         self.searched += size
         self._slow_to += size
-        if self._record is not None:
-            self._record.write(text[:size])
         rest: str | None = text[size:]
-        if not rest and scanner.open:
+        keep = self._keep
+        if keep is not None:
+            keep(text[:size] if rest else text)
+            if end > self._keep_to:
+                self._keep = None
+        if not rest and scanner.state < DONE:
             self._plain = scanner.hot
             self._next = scanner.step()
             rest = None

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from analyzer.runtime.steps import WHITE, Build, Step
 
-VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, QUOTE, DONE, BROKEN = range(10)
+VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, QUOTE = range(8)
 """The states of a `LiteralScanner`; in `QUOTE` an opening quote was read that may be the first of three."""
 special: Final = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote in "'\""}
 """Finds what needs a look inside a Python string: its quote, and what JSON would have to escape."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.runtime.events import ArgumentsDelta, Event, Markup, Problem, ReasoningDelta, TextDelta
 from analyzer.runtime.problems import KINDS
+from analyzer.runtime.steps import DONE
 
 if TYPE_CHECKING:
     from analyzer.runtime.arguments import Scanner
@@ -212,7 +213,7 @@ class State:
 
     def pass_to(self, scanner: Scanner | None) -> None:
         """Let new text go to this scanner at once, by chunks that pass it by where that is possible."""
-        if scanner is not None and scanner.open:
+        if scanner is not None and scanner.state < DONE:
             self._keep_record()
             self._direct = scanner
             self._next = scanner.step()
@@ -231,9 +232,10 @@ class State:
 
     def _keep_record(self) -> None:
         record = self._record
-        if record is not None and self.base <= record.until:
-            self._keep = record.writer
-            self._keep_to = record.until
+        if record is not None:
+            self._keep_to = until = record.until
+            if self.base <= until:
+                self._keep = record.writer
 
     # ------------------------------------------------------------------------------------------------------- the events
 

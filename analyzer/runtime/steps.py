@@ -17,6 +17,8 @@ from typing import Any, Final, TypeAlias
 
 Build: TypeAlias = Callable[["re.Match[str]"], str]
 
+DONE, BROKEN = 10, 11
+"""The last two states of every scanner: its value is whole, or cannot be read. Below them it wants more text."""
 WHITE: Final = r"[ \t\r\n]*"
 
 
