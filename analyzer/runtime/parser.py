@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.errors import UsageError
-from analyzer.runtime.call import Call
 from analyzer.runtime.coerce import CompiledTools
 from analyzer.runtime.compile import compile_spec
 from analyzer.runtime.copying import assigner
@@ -359,9 +358,10 @@ class Parser(TopState):
                 self._make = (
                     ReasoningDelta if policy == "split" else TextDelta if policy == "content" else Markup
                 )
-        elif mode == CALL and self._call is not None and self.options.max_call_chars is None:
-            if self._call.committed:
-                self._call.arm(self)
+        elif mode == CALL and self.options.max_call_chars is None:
+            call = self._call
+            if call is not None and call.committed:
+                call.arm(self)
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -66,7 +66,7 @@ class Record:
     def take(self, parser: State) -> None:
         """Keep what the parser is about to drop from its buffer."""
         begin = self.start - parser.base
-        text = parser.buf[begin if begin > 0 else 0 : parser.pos]
+        text = parser.buf[max(0, begin) : parser.pos]
         if text:
             self.write(text)
 
