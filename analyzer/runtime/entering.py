@@ -69,7 +69,7 @@ class EnteringState(SectionState):
             self._draft_saved = (self._index, self._complete)
             self._sink = self._draft
             self._draft_record = Record(self.offset)
-        if self._where_enter != SECTION:
+        if self._headless and self._where_enter != SECTION:
             self._report_header()
         if isinstance(attempt, SectionOpening):
             self._section = True

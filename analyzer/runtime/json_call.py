@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.runtime.call import Call
 from analyzer.runtime.json_scan import JsonScanner, decode_string
@@ -18,8 +17,8 @@ from analyzer.runtime.steps import BROKEN, DONE
 if TYPE_CHECKING:
     from analyzer.runtime.state import State
 
-_plain = re.compile(r'[^"\\\x00-\x1f]*').match
 OBJECT, KEY_OR_END, KEY, COLON, PLACE, AFTER, CLOSE = range(7)
+_KEYS: Final = frozenset({KEY_OR_END, KEY})
 
 
 class JsonCall(Call):
@@ -43,7 +42,7 @@ class JsonCall(Call):
         self._arguments_start = self._arguments_end = -1
         self._json_text: TextArguments | None = None
         self._usual = program.usual is not None and not self.weak
-        """True while the object's beginning is that of the template; see `_read_usual`."""
+        """True while the object's beginning is the template's own."""
         self._seen = 0
 
     def enter(self, parser: State, final: bool) -> int:
@@ -82,47 +81,35 @@ class JsonCall(Call):
                 return status
 
     def _read_usual(self, parser: State, final: bool) -> int:
-        """Read up to the arguments where the text is the template's own, word for word; OK when the rest reads on from here.
-
-        That is what models write, and telling it takes a comparison a chunk instead of a scanner a key. Until a literal or the
-        name stands here in full nothing is taken, so that the rest can read all of it where it turns out to be spelled otherwise.
-        """
-        program = self.program
-        head, between = program.usual  # type: ignore[misc] - there is one
-        buf = parser.buf
-        size = len(buf)
-        at = parser.pos
-        self._usual = not final and parser.options.max_call_chars is None
-        if self._usual and not self.committed:
-            begin = at + len(head)
-            if not buf.startswith(head, at):
-                return self._wait(size < begin and head.startswith(buf[at:]))
-            end = _plain(buf, begin + self._seen).end()  # type: ignore[union-attr]
-            parser.searched += end - begin - self._seen
-            self._seen = end - begin
-            if end == size or buf[end] != '"' or not 0 < self._seen <= NAME_CAP:
-                return self._wait(end == size and self._seen <= NAME_CAP)
-            self.name = buf[begin:end]
-            at = parser.pos = end + 1
-            self._path = program.name[:-1]
-            self._state = AFTER
-            self._commit(parser)
-        if self._usual:
-            begin = at + len(between)
-            if size <= begin:
-                return self._wait(between.startswith(buf[at:]))
-            if buf[begin] == "{" and buf.startswith(between, at):
-                parser.markup(begin)
-                self._key = program.arguments[-1]
-                self._arguments_start = parser.base + begin
-                self._begin(parser, "arguments")
-            self._usual = False
-        return OK
-
-    def _wait(self, usual: bool) -> int:
-        """More text may show whether the spelling is the usual one; where it is not, the rest begins."""
-        self._usual = usual
-        return MORE if usual else OK
+        """Read up to the arguments where the text is the template's own; OK when the rest reads on from here."""
+        head = self.program.usual
+        status = FAIL
+        if head is not None and not final and parser.options.max_call_chars is None:
+            buf = parser.buf
+            at = parser.pos
+            status = OK
+            if not self.committed:
+                begin = at + len(head.before)
+                status, where = head.name(buf, at, self._seen)
+                if status == MORE:
+                    parser.searched += where - self._seen
+                    self._seen = where
+                elif status == OK:
+                    parser.searched += where - begin
+                    self.name = buf[begin:where]
+                    self._path = self.program.name[:-1]
+                    self._state = AFTER
+                    at = parser.pos = where + 1
+                    self._commit(parser)
+            if status == OK:
+                status, where = head.arguments(buf, at)
+                if status == OK:
+                    parser.markup(where)
+                    self._key = self.program.arguments[-1]
+                    self._arguments_start = parser.base + where
+                    self._begin(parser, "arguments")
+        self._usual = status == MORE
+        return MORE if status == MORE else OK
 
     def _structure(self, parser: State, final: bool) -> int:
         """Read braces, colons and commas up to a string or another value; OK when that begins, or nothing is left to read."""
@@ -154,7 +141,7 @@ class JsonCall(Call):
             elif state == COLON and char == ":":
                 at += 1
                 self._state = PLACE
-            elif state in {KEY_OR_END, KEY} and char == '"':
+            elif state in _KEYS and char == '"':
                 parser.markup(at)
                 self._begin(parser, "key")
             elif state == KEY_OR_END and char == "}":

@@ -20,6 +20,7 @@ from analyzer.runtime.json_steps import (
     FIRST,
     KEY,
     KEY_OR_END,
+    KEYS,
     NUMBER,
     OBJECT,
     STEPS,
@@ -38,7 +39,11 @@ _STEPPED: Final = frozenset(',:"' + WHITE)
 _WORDS: Final = ("true", "false", "null")
 # number states: after the sign, after a leading zero, in digits, after the point, in the fraction, after e, after its sign, exponent
 _SIGN, _ZERO, _INT, _POINT, _FRACTION, _E, _E_SIGN, _EXPONENT = range(8)
+# sets with names in them are built anew each time they are written in place
 _NUMBER_END: Final = frozenset({_ZERO, _INT, _FRACTION, _EXPONENT})
+_IN_WHOLE: Final = frozenset({_ZERO, _INT})
+_BEFORE_EXPONENT: Final = frozenset({_ZERO, _INT, _FRACTION})
+_IN_EXPONENT: Final = frozenset({_E, _E_SIGN})
 _DIGITS: Final = frozenset("0123456789")
 
 
@@ -256,12 +261,12 @@ class JsonScanner:
             self._in_key = False
             return VALUE if char == ":" else BROKEN
         if char == '"':
-            self._in_key = state in {KEY, KEY_OR_END}
+            self._in_key = state in KEYS
             return STRING
         if (state == KEY_OR_END and char == "}") or (state == FIRST and char == "]"):
             stack.pop()
             return AFTER if stack else DONE
-        if state in {KEY, KEY_OR_END}:
+        if state in KEYS:
             return BROKEN
         if char == "{":
             stack.append(OBJECT)
@@ -339,11 +344,11 @@ class JsonScanner:
                     return at
                 elif number == _POINT:
                     number = _FRACTION
-                elif number in {_E, _E_SIGN}:
+                elif number in _IN_EXPONENT:
                     number = _EXPONENT
-            elif char == "." and number in {_ZERO, _INT}:
+            elif char == "." and number in _IN_WHOLE:
                 number = _POINT
-            elif char in "eE" and number in {_ZERO, _INT, _FRACTION}:
+            elif char in "eE" and number in _BEFORE_EXPONENT:
                 number = _E
             elif char in "+-" and number == _E:
                 number = _E_SIGN

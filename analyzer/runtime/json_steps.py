@@ -9,6 +9,7 @@ from analyzer.runtime.steps import BROKEN, DONE, WHITE, Step
 
 VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, ESCAPE, NUMBER, WORD = range(DONE)
 """The states of a `JsonScanner`."""
+KEYS: Final = frozenset({KEY, KEY_OR_END})
 OBJECT, ARRAY = 1, 2
 special: Final = re.compile(r'["\\\x00-\x1f]').search
 """Finds what needs a look inside a JSON string."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
+from analyzer.runtime.json_head import UsualHead, usual_head
 from analyzer.runtime.literals import FAIL, MARKER, MORE, OK, Lit, Watch, white_end
 
 LITERAL, NAME, ID, INDEX, ARGUMENTS, KEY, TYPE, VALUE = range(8)
@@ -55,32 +55,12 @@ class JsonProgram:
         }
         self.weak = not self.opener.core
         """True: no marker says that a call begins."""
-        self.usual = None if self.by_key or self.codec != "json" else self._usual([*layout.parts])
-        """What the template writes before the name, and between it and the arguments; None where that is not all."""
-
-    def _usual(self, parts: list[Any]) -> tuple[str, str] | None:
-        slots = [getattr(part, "slot", "") for part in parts[:4]]
-        if slots != ["", "name", "", "arguments"] or self.name[:-1] != self.arguments[:-1]:
-            return None
-        head, between = parts[0], parts[2]
-        try:
-            value = json.loads(f"{head}x{between}{{}}{'}' * len(self.arguments)}")
-        except ValueError:
-            return None
-        as_said = at_path(value, self.name) == "x" and at_path(value, self.arguments) == {}
-        if not as_said or (self.id is not None and at_path(value, self.id) is not None):
-            return None
-        return head, between[1:]  # the quote ends the name
+        self.usual: UsualHead | None = None
+        if not self.by_key and self.codec == "json":
+            self.usual = usual_head(layout.parts, self.name, self.arguments, self.id)
 
     def link(self, structure: set[str]) -> None:
         """Nothing to do: a JSON value ends by itself."""
-
-
-def at_path(value: Any, path: Iterable[str]) -> Any:
-    """Return what stands at a path of keys, None for nothing."""
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 class Arguments:

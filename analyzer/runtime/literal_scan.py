@@ -15,10 +15,11 @@ from analyzer.runtime.copying import clone
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
 from analyzer.runtime.python_steps import (
     AFTER,
+    BEGUN,
     COLON,
     FIRST,
-    KEY,
     KEY_OR_END,
+    KEYS,
     QUOTE,
     STEPS,
     STRING,
@@ -176,10 +177,10 @@ class LiteralScanner:
                 self.out.append(": ")
                 self.state = VALUE
                 at += 1
-            elif state in {FIRST, KEY_OR_END} and char == self._stack[-1]:
+            elif state in BEGUN and char == self._stack[-1]:
                 at = self._close(at)
             else:
-                self._in_key = state in {KEY_OR_END, KEY}
+                self._in_key = state in KEYS
                 opened = self._opening_quote(text, at, final)
                 if opened < 0:
                     return at

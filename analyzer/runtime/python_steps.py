@@ -11,6 +11,9 @@ VALUE, FIRST, KEY_OR_END, KEY, COLON, AFTER, STRING, QUOTE = range(8)
 """The states of a `LiteralScanner`; in `QUOTE` an opening quote was read that may be the first of three."""
 special: Final = {quote: re.compile(rf'[{quote}"\\\x00-\x1f]').search for quote in "'\""}
 """Finds what needs a look inside a Python string: its quote, and what JSON would have to escape."""
+KEYS: Final = frozenset({KEY, KEY_OR_END})
+BEGUN: Final = frozenset({FIRST, KEY_OR_END})
+"""The states in which a container may end behind its opening bracket or a comma."""
 _PLAIN: Final = r"""[^'"\\\x00-\x1f]+"""
 _OPENED: Final = rf"""{WHITE}(?:'(?:({_PLAIN})|())|"(?:({_PLAIN})|())"""
 """A quote and, where it is here, its string's beginning: four groups. The other branch is left to who uses it."""
