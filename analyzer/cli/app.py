@@ -10,10 +10,11 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module, metadata
-from typing import Any, Final, NoReturn
+from pathlib import Path
+from typing import Any, Final, NoReturn, TextIO
 
 import click
 
@@ -56,6 +57,10 @@ EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
 
 
+class ReaderGoneError(Exception):
+    """Nobody reads the output any more.  No `OSError`: of such a one click would make the exit status 1."""
+
+
 class Application(click.Group):
     """A group that loads commands by name and ends every error as one paragraph on standard error."""
 
@@ -71,6 +76,16 @@ class Application(click.Group):
         assert isinstance(found, click.Command)  # noqa: S101  (our own table)
         return found
 
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        """See click; `--help` prints here."""
+        with _reader_watched():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """See click."""
+        with _reader_watched():
+            return super().invoke(ctx)
+
     def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
         """Run, and end the process with one of `EXIT_CODES`."""
         arguments = _shared_first(list(sys.argv[1:] if args is None else args))
@@ -81,11 +96,14 @@ class Application(click.Group):
                 stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is spelt out
         try:
             status = super().main(arguments, *more, **options)
-            sys.stdout.flush()
-        except BaseException as error:
-            if isinstance(error, SystemExit):
-                raise
+            with _reader_watched():
+                _flush(sys.stdout)
+        except SystemExit:
+            raise
+        except BaseException as error:  # noqa: BLE001  (each is told as what it is)
             status = _ended_by(error, debug=debug)
+        for stream in (sys.stdout, sys.stderr):
+            _give_up(stream)
         sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -105,20 +123,21 @@ def _shared_first(arguments: list[str]) -> list[str]:
 
 def _ended_by(error: BaseException, *, debug: bool) -> int:
     """Say what went wrong, in one paragraph; return the exit status."""
-    if isinstance(error, BrokenPipeError):
-        _close_output()
+    if isinstance(error, ReaderGoneError):
         return EXIT_BROKEN_PIPE
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if debug and not isinstance(error, click.UsageError):
         import traceback  # noqa: PLC0415  (needed here only)
 
-        traceback.print_exception(error)
+        with suppress(OSError):
+            traceback.print_exception(error)
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         _complain("interrupted; nothing was left half-written.")
         return EXIT_INTERRUPTED
     if isinstance(error, click.ClickException):
-        error.show()
+        with suppress(OSError):
+            error.show()
         return error.exit_code
     if isinstance(error, AnalyzerError):
         _complain(str(error))
@@ -142,11 +161,30 @@ def _complain(paragraph: str) -> None:
         click.echo(f"analyzer: {visible(paragraph)}", err=True)
 
 
-def _close_output() -> None:
-    """Point standard output to nowhere, so that the interpreter's own last flush finds no broken pipe."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+@contextmanager
+def _reader_watched() -> Iterator[None]:
+    """Turn a pipe that nobody reads into a `ReaderGoneError`."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) or error.errno == errno.EPIPE:
+            raise ReaderGoneError from error
+        raise
+
+
+def _flush(stream: TextIO | None) -> None:
+    if stream is not None:  # it is None when the process was started with that output closed
+        stream.flush()
+
+
+def _give_up(stream: TextIO | None) -> None:
+    """Where text is left that cannot be written, point the stream to nowhere: the interpreter's last flush must not fail."""
+    try:
+        _flush(stream)
+    except (OSError, ValueError):
+        assert stream is not None  # noqa: S101  (it could not be flushed)
+        with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:

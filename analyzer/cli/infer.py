@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.cli.inputs import scalars
+from analyzer.cli.options import json_option, not_both
 from analyzer.cli.output import console, print_json
+from analyzer.cli.places import Input, InputPath, Output, OutputFile, not_over
 
 if TYPE_CHECKING:
     from analyzer.analysis import Analysis
 
 
 @click.command("infer")
-@click.argument("source")
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the spec to this file."
-)
+@click.argument("source", type=Input())
+@click.option("-o", "--output", type=OutputFile(), help="Write the spec to this file.")
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
 @click.option(
     "--set",
@@ -27,22 +27,20 @@ if TYPE_CHECKING:
     multiple=True,
     help="A variable of the template; the spec is for it.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print spec, verdict and notes as JSON.")
+@json_option("Print spec, verdict and notes as JSON.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Prove the spec by round trips.")
-@click.option(
-    "--overlay", "overlays", type=click.Path(dir_okay=False), multiple=True, help="Add an overlay file."
-)
+@click.option("--overlay", "overlays", type=InputPath(), multiple=True, help="Add an overlay file.")
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Where verification's conversations come from."
 )
 def command(
     source: str,
-    output: Path | None,
+    output: Output | None,
     variant: str | None,
     settings: tuple[str, ...],
     as_json: bool,
     verify: bool,
-    overlays: tuple[str, ...],
+    overlays: tuple[Path, ...],
     seed: int,
 ) -> int:
     """Infer the format spec of a template and prove it.
@@ -62,9 +60,10 @@ def command(
     """
     from analyzer.analysis import analyze  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415
-    from analyzer.spec.document import dump, dumps  # noqa: PLC0415
+    from analyzer.spec.document import dumps  # noqa: PLC0415
 
-    _check_output(output, source)
+    not_both("--no-verify", "--seed", "the seed is that of verification")
+    not_over(output, source, "the template itself")
     variables = scalars(settings)
     with RenderWorker() as renderer:
         analysis = analyze(
@@ -78,7 +77,7 @@ def command(
         )
         spec = analysis.spec
         if output is not None and spec is not None:
-            dump(spec, output)
+            output.write(dumps(spec))
         if as_json:
             print_json(to_json(analysis))
         elif output is not None:
@@ -133,15 +132,7 @@ def _offer(analysis: Analysis) -> str | None:
     return OFFER if without_calls else None
 
 
-def _check_output(output: Path | None, source: str) -> None:
-    """Refuse a file that cannot be written, or that is the source itself, before any work is done."""
-    if output is not None and not output.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {output.parent}", param_hint="'-o'")
-    if output is not None and output.is_file() and Path(source).exists() and output.samefile(source):
-        raise click.BadParameter(f"{output} is the template itself; name another file", param_hint="'-o'")
-
-
-def _print_verdict(analysis: Analysis, written: Path | None) -> None:
+def _print_verdict(analysis: Analysis, written: Output | None) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     from analyzer.cli.output import visible  # noqa: PLC0415

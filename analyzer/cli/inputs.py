@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.chat import Tool, tools_from_openai
+from analyzer.cli.places import DASH
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
-    from analyzer.spec.model import Scalar
+    from analyzer.spec.model import Scalar, Spec
 
-STDIN: Final = "-"
+STANDARD_INPUT: Final = "standard input"
+"""What it is called where a file's name would stand."""
 
 
 def read_text(source: str) -> str:
     """The text of a UTF-8 file, or of standard input for `-`."""
     try:
-        data = sys.stdin.buffer.read() if source == STDIN else Path(source).read_bytes()
+        data = sys.stdin.buffer.read() if source == DASH else Path(source).read_bytes()
     except OSError as error:
         raise UsageError(f"{source}: {error.strerror or type(error).__name__}") from error
     try:
@@ -30,6 +32,21 @@ def read_text(source: str) -> str:
             f"{source}: this is not text in UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
         )
         raise UsageError(found) from error
+
+
+def read_spec(source: str) -> Spec:
+    """The spec in a file, or on standard input for `-`.
+
+    Raises:
+        UsageError: the file cannot be read.
+        SpecError: it holds no valid spec.
+    """
+    from analyzer.spec.document import load_spec, parse_spec  # noqa: PLC0415
+    from analyzer.spec.reader import decode  # noqa: PLC0415
+
+    if source != DASH:
+        return load_spec(Path(source))
+    return parse_spec(decode(sys.stdin.buffer.read(), file=STANDARD_INPUT), file=STANDARD_INPUT)
 
 
 def read_json(source: str, what: str) -> Any:

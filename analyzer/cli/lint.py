@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from analyzer.cli.options import json_option, not_both, printed_option
 from analyzer.cli.output import console, print_json, visible
+from analyzer.cli.places import Input
 
 if TYPE_CHECKING:
     from analyzer.lint import Finding
@@ -20,12 +22,10 @@ _SHOWN: Final = 700
 
 
 @click.command("lint")
-@click.argument("source")
+@click.argument("source", type=Input())
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option(
-    "--sarif", "as_sarif", is_flag=True, help="Print the findings as SARIF 2.1.0, for code scanning."
-)
+@json_option("Print the findings as JSON.")
+@printed_option("--sarif", "as_sarif", "Print the findings as SARIF 2.1.0, for code scanning.")
 @click.option("--no-chatlint", is_flag=True, help="Leave out chatlint's findings where it is installed.")
 @click.option("--short", is_flag=True, help="Leave out evidence and conversations.")
 def command(
@@ -41,8 +41,8 @@ def command(
 
     Exits with 1 when there is an error among the findings.
     """
-    if as_json and as_sarif:
-        raise click.UsageError("--json and --sarif are two forms of the same output; give one.")
+    for form in ("--json", "--sarif"):
+        not_both("--short", form, "programs are told everything")
     from analyzer.lint import lint, to_sarif  # noqa: PLC0415
     from analyzer.lint.chatlint import is_installed, run_chatlint, summary  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from typing import Any, Final
 
 import click
 from rich.console import Console
 
+from analyzer.cli.places import output_is_claimed
 from analyzer.visible import visible
 
 __all__ = ["WIDTH", "console", "print_json", "to_json", "visible"]
@@ -25,8 +28,12 @@ class _Console(Console):
 
 
 def console(*, stderr: bool = False) -> Console:
-    """The console for readable output: colours as `--color` says, else on a terminal without NO_COLOR."""
+    """The console for readable output: colours as `--color` says, else on a terminal without NO_COLOR, or with FORCE_COLOR.
+
+    Where an option writes something else to standard output, words for people go to standard error.
+    """
     context = click.get_current_context(silent=True)
+    stderr = stderr or (context is not None and output_is_claimed(context))
     choice = (context.obj or {}).get("color", "auto") if context is not None else "auto"
     made = _Console(
         stderr=stderr,
@@ -40,6 +47,24 @@ def console(*, stderr: bool = False) -> Console:
     if not made.is_terminal or made.width < 20:  # noqa: PLR2004  (a terminal that does not tell its size)
         made.width = WIDTH
     return made
+
+
+def say_after(printed: str, paragraph: str) -> None:
+    """Say something on standard error after a text on standard output that need not end its line.
+
+    Where both go to the same terminal, file or pipe, the line is ended first; the text itself stays as it is.
+    """
+    unended = bool(printed) and not printed.endswith("\n")
+    click.echo("\n" * (unended and _is_one_place()) + f"analyzer: {visible(paragraph)}", err=True)
+
+
+def _is_one_place() -> bool:
+    """Whether standard output and standard error are the same file."""
+    try:
+        out, err = (os.fstat(stream.fileno()) for stream in (sys.stdout, sys.stderr))
+    except (OSError, ValueError, AttributeError):  # closed, or no files at all
+        return False
+    return os.path.samestat(out, err)
 
 
 def print_json(value: Any, *, line: bool = False) -> None:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from analyzer.cli.inputs import STDIN, assignments, read_tools
+from analyzer.cli.inputs import assignments, read_spec, read_tools
+from analyzer.cli.options import json_option, not_both, printed_option
 from analyzer.cli.output import print_json, visible
+from analyzer.cli.places import DASH, Input
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,10 +24,12 @@ PIECE: Final = 1 << 16
 
 
 @click.command("parse")
-@click.argument("spec_file", metavar="SPEC", type=click.Path(dir_okay=False))
-@click.argument("file", required=False, default=STDIN, type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("--stream", is_flag=True, help="Print deltas, one JSON object a line, as the text comes in.")
-@click.option("--tools", "tools_file", metavar="FILE", help="The tools that were declared, as JSON.")
+@click.argument("spec_file", metavar="SPEC", type=Input())
+@click.argument("file", required=False, default=DASH, type=Input())
+@printed_option("--stream", "stream", "Print deltas, one JSON object a line, as the text comes in.")
+@click.option(
+    "--tools", "tools_file", metavar="FILE", type=Input(), help="The tools that were declared, as JSON."
+)
 @click.option("--prompt", metavar="TEXT", help="The prompt's end, as the model saw it.")
 @click.option(
     "--set", "settings", metavar="KEY=VALUE", multiple=True, help="A variable the prompt was rendered with."
@@ -53,7 +57,7 @@ PIECE: Final = 1 << 16
     type=click.IntRange(min=1),
     help="Feed the text in pieces of so many characters, as a server would.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the message together with all problems.")
+@json_option("Print the message together with all problems.")
 def command(
     spec_file: str,
     file: str,
@@ -70,8 +74,9 @@ def command(
 ) -> int:
     """Parse what a model wrote, with a spec.
 
-    FILE holds the model's text; without it, or with -, standard input is read. Prints one OpenAI message; with
-    --stream its deltas, each as soon as it is certain. Problems go to standard error, or stand in the JSON.
+    FILE holds the model's text; without it, or with -, standard input is read; SPEC may be - where FILE is a file. Prints
+    one OpenAI message; with --stream its deltas, each as soon as it is certain. Problems go to standard error, or stand in
+    the JSON.
 
     \b
     Examples:
@@ -82,11 +87,9 @@ def command(
     Exits with 1 when a call could not be read, with --strict when there was any problem.
     """
     from analyzer.runtime import STRICT, Options, Parser, assemble  # noqa: PLC0415
-    from analyzer.spec import load_spec  # noqa: PLC0415
 
-    if prompt is not None and settings:
-        raise click.UsageError("give either --prompt or --set, not both")
-    spec = load_spec(Path(spec_file))
+    not_both("--prompt", "--set", "--set chooses one of the spec's prompts, --prompt gives another")
+    spec = read_spec(spec_file)
     start = prompt if prompt is not None else prompt_of(spec, assignments(settings), after)
     options = (STRICT if strict else Options()).with_(calls=calls)
     parser = Parser(spec, tools=read_tools(tools_file), options=options, prompt=start)
@@ -138,7 +141,7 @@ def _pieces(file: str, size: int | None) -> Iterator[str]:
 def _arriving(file: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with sys.stdin.buffer if file == STDIN else Path(file).open("rb") as source:
+        with sys.stdin.buffer if file == DASH else Path(file).open("rb") as source:
             read = getattr(source, "read1", source.read)
             while data := read(PIECE):
                 yield decoder.decode(data)

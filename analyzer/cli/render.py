@@ -11,7 +11,9 @@ import click
 
 from analyzer.chat import Tool, tools_from_openai
 from analyzer.cli.inputs import assignments, read_messages, read_tools
-from analyzer.cli.output import print_json, visible
+from analyzer.cli.options import json_option
+from analyzer.cli.output import print_json, say_after
+from analyzer.cli.places import Input
 from analyzer.errors import TemplateError, UsageError
 
 if TYPE_CHECKING:
@@ -21,15 +23,16 @@ if TYPE_CHECKING:
 
 
 @click.command("render")
-@click.argument("source")
+@click.argument("source", type=Input())
 @click.option(
     "--messages",
     "messages_file",
     metavar="FILE",
     required=True,
+    type=Input(),
     help="Messages, or a request body; - reads standard input.",
 )
-@click.option("--tools", "tools_file", metavar="FILE", help="The tools to declare, as JSON.")
+@click.option("--tools", "tools_file", metavar="FILE", type=Input(), help="The tools to declare, as JSON.")
 @click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="A variable of the template.")
 @click.option(
     "--generation-prompt/--no-generation-prompt",
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     help="Count tokens with this folder's tokenizer.",
 )
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
-@click.option("--json", "as_json", is_flag=True, help="Print prompt and counts as JSON.")
+@json_option("Print prompt and counts as JSON.")
 def command(
     source: str,
     messages_file: str,
@@ -102,9 +105,9 @@ def command(
         return
     click.echo(prompt, nl=False)
     if cost is not None:
-        click.echo(f"analyzer: {visible(str(cost))}", err=True)
+        say_after(prompt, str(cost))
     elif count is not None:
-        click.echo(f"analyzer: prompt: {size}", err=True)
+        say_after(prompt, f"prompt: {size}")
 
 
 def _shaped(message: Mapping[str, Any], arguments: str) -> dict[str, Any]:

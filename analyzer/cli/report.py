@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from analyzer.cli.options import json_option, only_with
 from analyzer.cli.output import console, print_json, visible
-from analyzer.errors import TemplateError
+from analyzer.cli.places import Input, OutputPath
+from analyzer.errors import JobError, TemplateError
 
 if TYPE_CHECKING:
+    from analyzer.corpus.sources import BrokenSource
     from analyzer.report import Run, Subject, Written
     from analyzer.template import Template
 
@@ -20,13 +23,13 @@ PORT: Final = 8722
 
 
 @click.command("report")
-@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1, type=Input())
 @click.option(
     "-o",
     "--output",
     metavar="DIR",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OutputPath(folder=True),
     help="The folder of the report: a new one, or one that holds a report.",
 )
 @click.option(
@@ -36,7 +39,7 @@ PORT: Final = 8722
 @click.option(
     "--history",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputPath(),
     help="A history of verdicts that this run is added to, and that the report shows.",
 )
 @click.option(
@@ -53,7 +56,7 @@ PORT: Final = 8722
     show_default=True,
     help="Where to serve it on 127.0.0.1; 0 is any free port.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+@json_option("Print what was written, and what could not be loaded, as JSON.")
 def command(
     sources: tuple[str, ...],
     output: Path,
@@ -65,7 +68,7 @@ def command(
     serve: bool,
     port: int,
     as_json: bool,
-) -> None:
+) -> int:
     """Write a report that people look at: a static site about templates and their formats.
 
     Each SOURCE is a template, a model folder, a hub id, or a folder of any of these. Every template gets a page: what it
@@ -80,21 +83,53 @@ def command(
       analyzer report --serve -o report                 the live parser, for text of your own
 
     --serve answers on 127.0.0.1 only, to its own pages only, until it is interrupted.
+
+    A source that cannot be loaded is told and left out; the command ends with 7 then, with 3 when there is no other.
     """
     if not sources and which is None and not serve:
         raise click.UsageError("give a SOURCE or --which to write a report, or --serve to serve one")
+    only_with("--port", "--serve", "nothing is served without it")
+    status = 0
     if sources or which is not None:
-        written = _write(_templates(sources, which), output, title, history, jobs, cached=cache)
+        check_places(output, history)
+        templates, broken = _templates(sources, which)
+        written = _write(templates, output, title, history, jobs, cached=cache)
         if as_json:
-            sizes = {"folder": str(written.folder), "files": written.files, "bytes": written.bytes}
-            print_json({**sizes, "explained": dict(written.explained), "pages": dict(written.pages)})
+            print_json(_to_json(written, broken))
         else:
             _say(written)
+        _say_broken(broken)
+        status = JobError.exit_code if broken else 0
     if serve:
         _serve(output, port)
+    return status
 
 
-def _templates(sources: Sequence[str], which: str | None) -> list[Template]:
+def check_places(folder: Path, history: Path | None) -> None:
+    """Raise `UsageError` before the work begins when the report or the history could not be written after it."""
+    from analyzer.files import check_file, check_folder  # noqa: PLC0415
+    from analyzer.report import check_report_folder, read_history  # noqa: PLC0415
+
+    check_folder(folder)
+    check_report_folder(folder)
+    if history is not None:
+        check_file(history)
+        read_history(history)
+
+
+def _to_json(written: Written, broken: Sequence[BrokenSource]) -> dict[str, Any]:
+    return {
+        "folder": str(written.folder),
+        "files": written.files,
+        "bytes": written.bytes,
+        "explained": dict(written.explained),
+        "pages": dict(written.pages),
+        "broken_sources": [one.to_json() for one in broken],
+    }
+
+
+def _templates(sources: Sequence[str], which: str | None) -> tuple[list[Template], tuple[BrokenSource, ...]]:
+    """The templates, and the sources that could not be loaded; raises `TemplateError` when there is no template."""
     from analyzer.corpus import load_corpus  # noqa: PLC0415
     from analyzer.corpus.sources import BrokenSource, load_sources, unique  # noqa: PLC0415
 
@@ -108,10 +143,8 @@ def _templates(sources: Sequence[str], which: str | None) -> list[Template]:
     if which is not None:
         found += load_corpus(None, which)
     if not found:
-        raise TemplateError(broken[0].reason)
-    for one in broken:
-        click.echo(f"analyzer: left out: {visible(one.reason)}", err=True)
-    return unique(found)
+        raise TemplateError(" ".join(one.reason for one in broken))
+    return unique(found), tuple(broken)
 
 
 def _write(
@@ -187,6 +220,11 @@ def _progress(word: str, total: int) -> Iterator[Callable[[str], None]]:
                 click.echo(f"analyzer: {word}: {count} of {total}", err=True)
 
         yield tell
+
+
+def _say_broken(broken: Sequence[BrokenSource]) -> None:
+    for one in broken:
+        click.echo(f"analyzer: left out: {visible(one.reason)}", err=True)
 
 
 def _say(written: Written) -> None:

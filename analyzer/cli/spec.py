@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from analyzer.cli.output import console, print_json
+from analyzer.cli.inputs import read_spec
+from analyzer.cli.options import json_option
+from analyzer.cli.output import console, print_json, visible
+from analyzer.cli.places import Input
 
 
 @click.group("spec")
@@ -21,49 +22,49 @@ def command() -> None:
 
 
 @command.command("check")
-@click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path)
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
-def check(files: tuple[Path, ...], as_json: bool) -> int:
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=Input())
+@json_option("Print the outcome as JSON.")
+def check(files: tuple[str, ...], as_json: bool) -> int:
     """Check that spec files are valid.
 
-    Says file, line and path of the first mistake of each. Exits with 4 when one is not valid.
+    Says file, line and path of the first mistake of each. Exits with 4 when one is not valid, else with 2 when one cannot be
+    read.
     """
-    outcomes = [_check(file) for file in files]
+    checked = [_check(file) for file in files]
+    outcomes = [outcome for outcome, _ in checked]
+    status = max(status for _, status in checked)
     if as_json:
         print_json(outcomes)
-        return _status(outcomes)
+        return status
     out = console()
     for outcome in outcomes:
         if outcome["valid"]:
-            out.print(f"{outcome['file']}: valid, {str(outcome['verdict']).replace('_', ' ')}")
+            verdict = str(outcome["verdict"]).replace("_", " ")
+            out.print(f"{visible(str(outcome['file']))}: valid, {verdict}", soft_wrap=True)
         else:
-            click.echo(f"analyzer: {outcome['message']}", err=True)
-    return _status(outcomes)
+            click.echo(f"analyzer: {visible(str(outcome['message']))}", err=True)
+    return status
 
 
-def _check(file: Path) -> dict[str, object]:
-    from analyzer.errors import SpecError  # noqa: PLC0415
-    from analyzer.spec import load_spec  # noqa: PLC0415
+def _check(file: str) -> tuple[dict[str, object], int]:
+    """What is to be said of a file, and the exit status that it alone would have."""
+    from analyzer.errors import SpecError, UsageError  # noqa: PLC0415
 
     try:
-        verdict = load_spec(file).verification.verdict
+        verdict = read_spec(file).verification.verdict
     except SpecError as error:
         place = {"line": error.line, "path": error.path, "message": str(error)}
-        return {"file": str(file), "valid": False, **place}
-    return {"file": str(file), "valid": True, "verdict": verdict}
-
-
-def _status(outcomes: list[dict[str, object]]) -> int:
-    from analyzer.errors import SpecError  # noqa: PLC0415
-
-    return 0 if all(outcome["valid"] for outcome in outcomes) else SpecError.exit_code
+        return {"file": file, "valid": False, **place}, error.exit_code
+    except UsageError as error:
+        return {"file": file, "valid": False, "message": str(error)}, error.exit_code
+    return {"file": file, "valid": True, "verdict": verdict}, 0
 
 
 @command.command("schema")
-def schema() -> None:
+@json_option("Print it as JSON, as is done without this option too.")
+def schema(as_json: bool) -> None:
     """Print the JSON Schema of spec files."""
     from analyzer.spec.schema import json_schema  # noqa: PLC0415
 
+    del as_json
     print_json(json_schema())

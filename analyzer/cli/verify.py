@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from analyzer.cli.inputs import read_spec
+from analyzer.cli.options import json_option
 from analyzer.cli.output import console, print_json, visible
+from analyzer.cli.places import Input, Output, OutputFile
 
 
 @click.command("verify")
-@click.argument("spec_file", metavar="SPEC", type=click.Path(dir_okay=False))
-@click.argument("source")
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the spec with its verdict."
-)
+@click.argument("spec_file", metavar="SPEC", type=Input())
+@click.argument("source", type=Input())
+@click.option("-o", "--output", type=OutputFile(), help="Write the spec with its verdict to this file.")
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Where the conversations come from.")
-@click.option("--json", "as_json", is_flag=True, help="Print the verification as JSON.")
+@json_option("Print the verification as JSON.")
 def command(
-    spec_file: str, source: str, output: Path | None, variant: str | None, seed: int, as_json: bool
+    spec_file: str, source: str, output: Output | None, variant: str | None, seed: int, as_json: bool
 ) -> int:
     """Prove a spec against a template, whoever wrote it.
 
@@ -35,12 +35,11 @@ def command(
     """
     from analyzer.analysis import try_render, with_stand_ins  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415
-    from analyzer.spec import dump, load_spec  # noqa: PLC0415
-    from analyzer.spec.document import to_data  # noqa: PLC0415
+    from analyzer.spec.document import dumps, to_data  # noqa: PLC0415
     from analyzer.template import load_templates, pick  # noqa: PLC0415
     from analyzer.verify import verified  # noqa: PLC0415
 
-    spec = load_spec(Path(spec_file))
+    spec = read_spec(spec_file)
     template = pick(load_templates(source), variant)
     other = bool(spec.template.sha256) and spec.template.sha256 != template.sha256
     with RenderWorker() as renderer:
@@ -48,7 +47,7 @@ def command(
         template = with_stand_ins(template)
         spec = verified(spec, template, renderer, seed)
     if output is not None:
-        dump(spec, output)
+        output.write(dumps(spec))
     if as_json:
         data: dict[str, Any] = to_data(spec.verification)
         defects = [to_data(defect) for defect in spec.defects]

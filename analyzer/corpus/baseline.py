@@ -36,7 +36,7 @@ class Known:
     """The file of its spec or format."""
 
     def spec(self) -> Spec:
-        """The committed spec or format; raises `SpecError` when the file is not valid."""
+        """The committed spec or format; raises `UsageError` when it cannot be read, `SpecError` when it is not valid."""
         assert self.file is not None  # noqa: S101  (asked for only where there is a format)
         return load_spec(self.file)
 

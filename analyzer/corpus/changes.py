@@ -41,6 +41,7 @@ class Kind:
 
 
 KINDS: Final[Mapping[str, Kind]] = {
+    "unfinished": Kind("broken", "the job could not be finished; nothing is told of any template"),
     "broken_source": Kind("broken", "a source could not be loaded"),
     "no_result": Kind("broken", "the process that analysed the template died or was stopped"),
     "verdict_lost": Kind("regression", "the verdict is worse than the committed one"),
@@ -75,7 +76,7 @@ class Change:
     """What changed of one template or source."""
 
     name: str
-    """The template's name; the source of one that was not loaded."""
+    """The template's name; the source of one that was not loaded, `corpus check` for a job that was not finished."""
     kind: str
     """What kind of change it is."""
     words: str
@@ -167,9 +168,8 @@ def compare(
     for result in results:
         known = (baseline or {}).get(moved.get(result.name, result.name))
         found += _of_result(result, known, ledger, compared=baseline is not None)
-    unread = {one.name for one in broken}
     gone = {*(baseline or {})} & {*(expected if expected is not None else baseline or ())}
-    gone = {name for name in gone - names - {*moved.values()} if name.partition(":")[0] not in unread}
+    gone = {name for name in gone - names - {*moved.values()} if not any(one.covers(name) for one in broken)}
     found += [
         Change(
             name, "vanished", "it is committed and not in the corpus any more", (baseline or {})[name].verdict
@@ -263,7 +263,7 @@ def format_changes(
 ) -> tuple[FormatChange, ...]:
     """The formats that changed, each with what changed in it and with its users.
 
-    Raises `SpecError` when the file of a committed format is missing or not valid.
+    Raises `UsageError` when the file of a committed format cannot be read, `SpecError` when it is not valid.
     """
     by_name = {result.name: result for result in results}
     committed = {change.after: change.before for change in changes if change.kind == "renamed"}

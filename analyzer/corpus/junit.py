@@ -1,6 +1,7 @@
 """The outcome of a run as JUnit XML: one test case for each template, and one for each change that has no template.
 
-Drift and regression are failures, each with its kind as the type; what broke the run is an error.  Times are left out, so
+Drift and regression are failures, each with its kind as the type; what broke the run is an error.  Why a template is refused
+that nobody knows as such stands in its output.  Times are left out, so
 that the file hangs on nothing but what was found.  The elements are those that test reporters agree on
 (https://github.com/testmoapp/junitxml).
 """
@@ -39,8 +40,12 @@ def _cases(review: Review) -> Iterator[ET.Element]:
     changes: dict[str, list[Change]] = {}
     for change in review.changes:
         changes.setdefault(change.name, []).append(change)
+    refused = {one.name: one.reason for one in review.refused}
     for result in review.results:
-        yield _case(result.name, result.verdict, changes.pop(result.name, []), formats)
+        case = _case(result.name, result.verdict, changes.pop(result.name, []), formats)
+        if result.name in refused:
+            ET.SubElement(case, "system-out").text = _text(refused[result.name])
+        yield case
     for name, of_it in sorted(changes.items()):
         yield _case(name, of_it[0].kind, of_it, formats)
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Final
 
-from analyzer.corpus.result import CRASHED, Result
+from analyzer.corpus.result import CRASHED, REFUSED, Result
 from analyzer.corpus.task import Task
 from analyzer.errors import AnalyzerError
 from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker
@@ -132,7 +132,7 @@ def check_template(template: Template, worker: Renderer, *, seed: int = 0) -> Re
         return Result(
             template.name,
             template.sha256,
-            "refused",
+            REFUSED,
             renders_calls=False,
             failures=(str(error),),
             seconds=round(time.perf_counter() - started, 3),

@@ -22,7 +22,8 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u206
 
 def to_markdown(review: Review) -> str:
     """The page."""
-    lines = [f"## Corpus check: {review.status}", "", *_figures(review), *_changes(review)]
+    figures = _figures(review) if review.results or review.broken else ()
+    lines = [f"## Corpus check: {review.status}", "", *figures, *_changes(review), *_refused(review)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -56,6 +57,12 @@ def _changes(review: Review) -> Iterator[str]:
         yield from (f"### {kind.replace('_', ' ').capitalize()}", "")
         lines = [f"- {code(one.name)}: {escaped(one.words)}" for one in review.changes if one.kind == kind]
         yield from (*_first(lines, SHOWN), "")
+
+
+def _refused(review: Review) -> Iterator[str]:
+    if review.refused:
+        yield from ("### Refused", "")
+        yield from _first([f"- {code(one.name)}: {escaped(one.reason)}" for one in review.refused], SHOWN)
 
 
 def _formats(review: Review) -> Iterator[str]:

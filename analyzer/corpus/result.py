@@ -16,6 +16,8 @@ from typing import Any, Final
 
 CRASHED: Final = "crashed"
 """The verdict of a template whose process died or was stopped: there is no result."""
+REFUSED: Final = "refused"
+"""The verdict of a template that renders not even a plain conversation."""
 PROVEN: Final = frozenset({"proven", "proven_with_defects"})
 MEASURED: Final = ("seconds", "phases", "stops")
 """The fields of a result that say how it was made, and not what was found."""

@@ -7,7 +7,7 @@ machine or on many, in one go or after having been killed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from analyzer.corpus.changes import (
     format_changes,
 )
 from analyzer.corpus.ledger import Ledger
-from analyzer.corpus.result import Result, Summary, summarise
+from analyzer.corpus.result import REFUSED, Result, Summary, summarise
 from analyzer.corpus.sources import BrokenSource
 
 STATUS: Final[Mapping[Severity | None, str]] = {
@@ -33,6 +33,24 @@ STATUS: Final[Mapping[Severity | None, str]] = {
     "broken": "broken run: of some source or template nothing can be told",
 }
 """The outcome of a run in words."""
+
+
+JOB: Final = "corpus check"
+"""The name under which outputs tell what became of the job itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A template that renders not even a plain conversation, and is not known to."""
+
+    name: str
+    """The template's name."""
+    reason: str
+    """Why: file, line and message, as far as they are known."""
+
+    def to_json(self) -> dict[str, str]:
+        """The refusal as JSON data."""
+        return {"name": self.name, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +66,8 @@ class Review:
     """The sources that could not be loaded."""
     results: tuple[Result, ...]
     """What was found of each template, by name."""
+    refused: tuple[Refusal, ...] = ()
+    """The templates with the verdict `refused` that neither the committed specs nor the ledger know as such."""
 
     @property
     def severity(self) -> Severity | None:
@@ -84,6 +104,7 @@ class Review:
             "changes": [change.to_json() for change in self.changes],
             "formats": [change.to_json() for change in self.formats],
             "broken_sources": [one.to_json() for one in self.broken],
+            "refused": [one.to_json() for one in self.refused],
             "results": [result.found() for result in self.results],
         }
 
@@ -94,18 +115,44 @@ def review(
     baseline: Baseline | None = None,
     ledger: Ledger | None = None,
     expected: Collection[str] | None = None,
+    origins: Mapping[str, str] | None = None,
 ) -> Review:
     """Hold results against what is committed; see `analyzer.corpus.changes.compare` for the arguments.
 
-    Raises `SpecError` when the file of a committed format is missing or not valid.
+    `origins` says by name where templates come from: a file or a hub id.
+
+    Raises `UsageError` when the file of a committed format cannot be read, `SpecError` when it is not valid.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.name.lower(), result.name, result.sha256)))
     changes = compare(ordered, broken, baseline, ledger, expected)
     formats = format_changes(changes, ordered, baseline or {})
-    found = Review(summarise(ordered), changes, formats, tuple(broken), ordered)
+    refused = tuple(_refusals(ordered, baseline or {}, ledger or {}, origins or {}))
+    found = Review(summarise(ordered), changes, formats, tuple(broken), ordered, refused)
     told = found.formats_by_template()
     worded = (_told(change, told) if change.kind == "format_changed" else change for change in changes)
     return replace(found, changes=tuple(worded))
+
+
+def unfinished(reason: str) -> Review:
+    """The outcome of a job that ended before its end.
+
+    It holds the reason alone: with the results that there are, templates that nobody looked at would pass for vanished ones,
+    and the figures for those of the corpus.
+    """
+    return Review(summarise(()), (Change(JOB, "unfinished", reason),), (), (), ())
+
+
+def _refusals(
+    results: Sequence[Result], baseline: Baseline, ledger: Ledger, origins: Mapping[str, str]
+) -> Iterator[Refusal]:
+    for result in results:
+        known = baseline.get(result.name)
+        if result.verdict != REFUSED or result.sha256 in ledger or (known and known.verdict == REFUSED):
+            continue
+        found = " ".join("; ".join(result.failures or ("no reason given",)).split())
+        origin = origins.get(result.name, "")
+        mark = ", " if found.startswith("line ") else ": "  # a place begins with its file
+        yield Refusal(result.name, f"{origin}{mark}{found}" if origin else found)
 
 
 def _told(change: Change, formats: Mapping[str, FormatChange]) -> Change:

@@ -7,6 +7,7 @@ where two templates of one name still differ, both by ``@`` and the beginning of
 
 from __future__ import annotations
 
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +34,14 @@ class BrokenSource:
     reason: str
     name: str = ""
     """The name that its template would have."""
+    is_folder: bool = False
+    """Whether it may hold any number of sources; their names begin with its own, where it has one, and a slash."""
+
+    def covers(self, name: str) -> bool:
+        """Whether a template of that name may be in it."""
+        if self.is_folder and not self.name:
+            return True
+        return name.partition(":")[0] == self.name or (self.is_folder and name.startswith(f"{self.name}/"))
 
     def to_json(self) -> dict[str, str]:
         """The broken source as JSON data."""
@@ -40,12 +49,14 @@ class BrokenSource:
 
 
 Loaded: TypeAlias = tuple[Template, ...] | BrokenSource
+_Item: TypeAlias = tuple[str, str] | BrokenSource
+"""A source and the name that it gives (empty: its own); or what cannot be looked into."""
 
 
 def load_sources(sources: Sequence[str]) -> Iterator[Loaded]:
     """What each source holds, in their order; folders that hold other sources give one item for each of these."""
     with ThreadPoolExecutor(LOADERS) as pool:
-        yield from pool.map(lambda item: _load(*item), [item for one in sources for item in _expanded(one)])
+        yield from pool.map(_load, [item for one in sources for item in _expanded(one)])
 
 
 def unique(templates: Iterable[Template]) -> list[Template]:
@@ -68,39 +79,71 @@ def read_list(path: Path) -> list[str]:
     return [line for line in found if line and not line.startswith("#")]
 
 
-def _expanded(source: str) -> Iterator[tuple[str, str]]:
-    """Sources with the names they give (empty: their own); a folder of sources as what it holds."""
+def _expanded(source: str) -> Iterator[_Item]:
+    """A source, or what a folder of sources holds."""
     folder = Path(source).expanduser()
-    if not folder.is_dir() or _is_model(folder):
+    try:
+        is_source = not _is_folder(folder) or _is_model(folder)
+    except OSError as error:
+        yield _closed(folder, "", error)
+        return
+    if is_source:
         yield source, ""
         return
-    found = list(_below(folder, ""))
-    yield from found or [(source, "")]  # loading it says what is missing
+    yield from list(_below(folder, "")) or [(source, "")]  # loading it says what is missing
 
 
-def _below(folder: Path, prefix: str) -> Iterator[tuple[str, str]]:
+def _below(folder: Path, prefix: str) -> Iterator[_Item]:
+    """What a folder of sources holds; what cannot be looked into, at any depth, is told in its place."""
     try:
         entries = sorted(folder.iterdir())
-    except OSError:
-        yield str(folder), prefix.rstrip("/")
+    except OSError as error:
+        yield _closed(folder, prefix.rstrip("/"), error)
         return
     for path in entries:
         if path.name.startswith("."):
             continue
-        if path.is_dir() and not path.is_symlink():
-            if _is_model(path):
-                yield str(path), prefix + path.name
-            else:
-                yield from _below(path, f"{prefix}{path.name}/")
-        elif path.suffix.lower() in TEMPLATE_SUFFIXES:
-            yield str(path), prefix + path.stem
+        try:
+            yield from _entry(path, prefix)
+        except OSError as error:
+            yield _closed(path, prefix + path.name, error)
+
+
+def _entry(path: Path, prefix: str) -> Iterator[_Item]:
+    if stat.S_ISDIR(path.lstat().st_mode):
+        if _is_model(path):
+            yield str(path), prefix + path.name
+        else:
+            yield from _below(path, f"{prefix}{path.name}/")
+    elif path.suffix.lower() in TEMPLATE_SUFFIXES:
+        yield str(path), prefix + path.stem
 
 
 def _is_model(folder: Path) -> bool:
-    return any((folder / name).exists() for name in (JINJA_FILE, MORE_FOLDER, JSON_FILE, CONFIG_FILE))
+    return any(_mode(folder / name) for name in (JINJA_FILE, MORE_FOLDER, JSON_FILE, CONFIG_FILE))
 
 
-def _load(source: str, name: str) -> Loaded:
+def _is_folder(path: Path) -> bool:
+    return stat.S_ISDIR(_mode(path))
+
+
+def _mode(path: Path) -> int:
+    """The mode of a file, 0 where there is none.  `Path.exists` hides other errors, or not, as the version of Python has it."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return 0
+
+
+def _closed(path: Path, name: str, error: OSError) -> BrokenSource:
+    reason = f"{path}: this cannot be looked into: {error.strerror or type(error).__name__}."
+    return BrokenSource(str(path), reason, name, is_folder=True)
+
+
+def _load(item: _Item) -> Loaded:
+    if isinstance(item, BrokenSource):
+        return item
+    source, name = item
     try:
         templates = load_templates(source)
     except AnalyzerError as error:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from analyzer.chat import Tool
-from analyzer.errors import ExportError
+from analyzer.errors import ExportError, UsageError
 from analyzer.export.result import Losses, Options
 from analyzer.spec.model import CallsSegment, Spec
 
@@ -43,26 +43,24 @@ def resolve(
     *,
     prompted: bool = False,
 ) -> Choice:
-    """Return what is asked for, or raise `ExportError` saying what is allowed. `prompted`: without the format's own calls."""
+    """Return what is asked for. `prompted`: without the format's own calls.
+
+    Raises:
+        UsageError: the choice is none that there is, or needs tools; says what is allowed.
+        ExportError: the target cannot express it.
+    """
+    check_choice(tools, options)
     names = [tool.name for tool in tools]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ExportError(f"two tools are named {twice[0]!r}", target=target, hint="Rename one of them.")
     word = options.tool_choice
-    if word not in WORDS and word not in names:
-        offered = ", ".join(names) or "no tool"
-        raise ExportError(
-            f"tool choice {word!r} is neither one of {', '.join(WORDS)} nor the name of a tool that is offered",
-            target=target,
-            hint=f"Offered: {offered}.",
-        )
     if word == "none":
         return Choice("none", (), single=False)
     if not tools:
-        raise ExportError(
-            f"tool choice {word!r} needs tools",
-            target=target,
-            hint="Give a list of tools (--tools FILE), or choose none.",
+        raise UsageError(
+            f"{target}: tool choice {word!r} needs tools",
+            hint="Give a list of tools (--tools FILE), or choose none (--tool-choice none).",
         )
     parallel = prompted or calls_of(spec, target).parallel
     kept = tuple(tools) if word in WORDS else tuple(tool for tool in tools if tool.name == word)
@@ -70,6 +68,16 @@ def resolve(
     if single and not parallel and options.parallel and word in WORDS:
         losses.add("one_call", "The template writes one call a turn, so the grammar allows one.")
     return Choice("auto" if word == "auto" else "forced", kept, single)
+
+
+def check_choice(tools: Sequence[Tool], options: Options) -> None:
+    """Raise `UsageError` when the choice is neither a word that there is nor the name of one of the tools."""
+    names = [tool.name for tool in tools]
+    if options.tool_choice not in (*WORDS, *names):
+        raise UsageError(
+            f"tool choice {options.tool_choice!r} is neither one of {', '.join(WORDS)} nor the name of a tool that is offered",
+            hint=f"Offered: {', '.join(names) or 'no tool'}.",
+        )
 
 
 def calls_of(spec: Spec, target: str) -> CallsSegment:

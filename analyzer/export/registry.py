@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from analyzer.chat import Tool
-from analyzer.errors import ExportError
+from analyzer.errors import UsageError
 from analyzer.export import gbnf, json_schema, lark, plugin, response_template, structural_tag
+from analyzer.export.choice import check_choice
 from analyzer.export.result import Export, Loss, Options
 from analyzer.spec.model import Spec
 
@@ -80,11 +81,17 @@ TARGETS: Final[Mapping[str, Target]] = {
 
 
 def export(target: str, spec: Spec, tools: Sequence[Tool] = (), options: Options | None = None) -> Export:
-    """Return `spec` in the form of a target; raises `ExportError` when it cannot be expressed there."""
+    """Return `spec` in the form of a target.
+
+    Raises:
+        UsageError: there is no such target, or no such tool choice, or tools are missing.
+        ExportError: the target cannot express it.
+    """
     found = TARGETS.get(target)
     if found is None:
-        raise ExportError(f"there is no target {target!r}", hint=f"There are {', '.join(TARGETS)}.")
+        raise UsageError(f"there is no target {target!r}", hint=f"There are {', '.join(TARGETS)}.")
     asked = options if options is not None else Options()
+    check_choice(tools, asked)
     done = found.run(spec, tools, asked)
     unused = [
         f"`{name}`" for name, (given, readers) in _special(asked).items() if given and target not in readers

@@ -70,7 +70,7 @@ def tag_for(spec: Spec, asked: Asked) -> dict[str, Any] | None:
     """Return the structural tag for a request, None when nothing is to be constrained.
 
     Raises `ExportError` when a call is forced and the target cannot say how; with `auto` that is logged, and the model is
-    left free.
+    left free.  Raises `UsageError` when a tool is forced that is not offered.
     """
     if not asked.constrained:
         return None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.agent.ids import CallIds
 from analyzer.chat import Tool
-from analyzer.errors import ExportError
+from analyzer.errors import ExportError, UsageError
 from analyzer.export import structural_tag
 from analyzer.export.result import Options as ExportOptions
 from analyzer.integrations.halves import CallsHalf, Halves, ReasoningHalf, Start, closers
@@ -145,7 +145,7 @@ class DetectorLogic:
             asked = Asked(asked.tools, "auto", asked.parallel, strict=True)
         try:
             payload = tag_for(self.spec, asked)
-        except ExportError as error:
+        except (ExportError, UsageError) as error:
             LOG.warning("Calls are not constrained: %s", error)
             return None
         if payload is None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from analyzer.report.history import Run, append_run, read_history
+    from analyzer.report.manifest import check_report_folder
     from analyzer.report.site import Written, write_site
     from analyzer.report.subject import Subject
 
@@ -19,11 +20,12 @@ _HOMES: Final = {
     "Subject": "subject",
     "Written": "site",
     "append_run": "history",
+    "check_report_folder": "manifest",
     "read_history": "history",
     "write_site": "site",
 }
 
-__all__ = ["Run", "Subject", "Written", "append_run", "read_history", "write_site"]
+__all__ = ["Run", "Subject", "Written", "append_run", "check_report_folder", "read_history", "write_site"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from analyzer.errors import UsageError
 from analyzer.files import write_file
 
 MANIFEST: Final = "report.json"
@@ -29,6 +30,19 @@ def read_manifest(folder: Path) -> list[str] | None:
     if not isinstance(files, list) or data.get("format_version") != _FORMAT_VERSION:
         return None
     return [name for name in files if isinstance(name, str) and is_inside(name)]
+
+
+def check_report_folder(folder: Path) -> None:
+    """Raise `UsageError` when the folder holds something that is no report, so that none may be written there."""
+    try:
+        there = folder.exists() and any(folder.iterdir())
+    except OSError as error:
+        raise UsageError(f"{folder}: the folder cannot be read ({error.strerror or error})") from error
+    if there and read_manifest(folder) is None:
+        raise UsageError(
+            f"{folder}: this folder holds something that is no report",
+            hint="Give a new folder, or one that a report was written to.",
+        )
 
 
 def is_inside(name: str) -> bool:

@@ -33,7 +33,7 @@ from analyzer.report.capabilities import COLUMNS
 from analyzer.report.families import Family, distance, families
 from analyzer.report.history import Run, changes, recent
 from analyzer.report.layout import fit, place, stress
-from analyzer.report.manifest import read_manifest, write_manifest
+from analyzer.report.manifest import check_report_folder, read_manifest, write_manifest
 from analyzer.report.markup import data_block, environment
 from analyzer.report.page import Exported, page_of, severities
 from analyzer.report.spans import KINDS
@@ -124,18 +124,12 @@ class _Site:
         """Make the folder and see what an older report left there."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            there = any(self.folder.iterdir())
         except OSError as error:
             raise UsageError(
                 f"{self.folder}: the folder cannot be made ({error.strerror or error})"
             ) from error
-        manifest = read_manifest(self.folder)
-        if there and manifest is None:
-            raise UsageError(
-                f"{self.folder}: this folder holds something that is no report",
-                hint="Give a new folder, or one that a report was written to.",
-            )
-        self._before = frozenset(manifest or ())
+        check_report_folder(self.folder)
+        self._before = frozenset(read_manifest(self.folder) or ())
         for name in ("assets", "templates", "specs"):
             (self.folder / name).mkdir(exist_ok=True)
         write_manifest(

@@ -29,7 +29,8 @@ def load_spec(source: str | Path) -> Spec:
     A string that holds a line break or begins with `{` is a spec's text, any other string is a path.
 
     Raises:
-        SpecError: the file cannot be read, is no YAML, or is no spec; says the file, the line and the path of the field.
+        UsageError: the file cannot be read.
+        SpecError: it is no YAML, or no spec; says the file, the line and the path of the field.
     """
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
         return parse_spec(source)

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-from analyzer.errors import SpecError
+from analyzer.errors import SpecError, UsageError
 
 MAX_CHARACTERS: Final = 1_000_000
 """The longest document that is read."""
@@ -63,7 +63,12 @@ class Document:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a UTF-8 file; SpecError says what is wrong with another one."""
+    """Return the text of a UTF-8 file.
+
+    Raises:
+        UsageError: the file cannot be read.
+        SpecError: it is too large, or no text in UTF-8.
+    """
     try:
         size = path.stat().st_size
         if size > 4 * MAX_CHARACTERS:
@@ -73,15 +78,20 @@ def read_text(path: Path) -> str:
         data = path.read_bytes()
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise SpecError(f"the file cannot be read: {reason}", file=str(path)) from error
+        raise UsageError(f"{path}: the file cannot be read: {reason}") from error
+    return decode(data, file=str(path))
+
+
+def decode(data: bytes, *, file: str = "") -> str:
+    """Return the text that `data` holds in UTF-8; SpecError says what is wrong with anything else."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = f"this is not a text file in UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
-        raise SpecError(found, file=str(path), line=line) from error
+        raise SpecError(found, file=file, line=line) from error
     if "\0" in text:
-        raise SpecError("this is a binary file: it holds NUL bytes", file=str(path))
+        raise SpecError("this is a binary file: it holds NUL bytes", file=file)
     return text
 
 

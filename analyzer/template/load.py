@@ -23,10 +23,20 @@ def load_templates(source: str | Path, *, stdin: TextIO | None = None) -> tuple[
     folder, a ``.gguf`` file, ``-`` for standard input (``stdin``, where given), or a hub id such as
     ``organisation/model``; what exists on disk is never looked up on the hub.
 
-    Raises `TemplateError` when it cannot be read or holds no template, `UsageError` when an extra is missing.
+    Raises `TemplateError` when it cannot be read or holds no template, `UsageError` when it is empty or an extra is missing.
     """
     if str(source) == "-":
         return (_from_stdin(sys.stdin if stdin is None else stdin),)
+    if not str(source):
+        raise UsageError("the source is empty", hint="Give a file, a model folder or a hub id.")
+    try:
+        return _load(source)
+    except OSError as error:
+        found = f"This cannot be read: {error.strerror or type(error).__name__}"
+        raise TemplateError(found, source=str(error.filename or source)) from error
+
+
+def _load(source: str | Path) -> tuple[Template, ...]:
     path = Path(source).expanduser()
     if path.is_dir():
         return from_folder(path)

@@ -27,10 +27,12 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def invoke() -> Invoke:
-    """Run `analyzer corpus check` with one process."""
+    """Run `analyzer corpus check` with one process, or on the cluster that is named."""
 
     def run(*arguments: object) -> Result:
-        words = ["corpus", "check", *map(str, arguments), "--jobs", "1"]
+        words = ["corpus", "check", *map(str, arguments)]
+        if "--scheduler" not in words:
+            words += ["--jobs", "1"]
         return CliRunner().invoke(app, words)
 
     return run

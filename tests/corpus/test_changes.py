@@ -20,7 +20,7 @@ from analyzer.corpus.ledger import Gap
 from analyzer.corpus.result import Result
 from analyzer.corpus.review import STATUS, review
 from analyzer.corpus.sources import BrokenSource
-from analyzer.errors import SpecError, UsageError
+from analyzer.errors import UsageError
 from analyzer.lint.diff import Change as FieldChange
 from analyzer.spec.document import parse_spec
 from analyzer.template import load_templates
@@ -243,7 +243,7 @@ def test_a_missing_format_is_told(results: list[Result], tmp_path: Path) -> None
     entries["no_tools"]["format"] = "0" * 12
     index.write_text(yaml.safe_dump(entries), encoding="utf-8")
 
-    with pytest.raises(SpecError, match=r"0{12}"):
+    with pytest.raises(UsageError, match=r"0{12}"):
         review(results, baseline=read_baseline(tmp_path))
     with pytest.raises(UsageError, match="--update-baseline"):
         read_baseline(tmp_path / "absent")

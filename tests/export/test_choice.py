@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.errors import ExportError
+from analyzer.errors import UsageError
 from analyzer.export import Options, export
 from analyzer.export.choice import resolve
 from analyzer.export.result import Losses
@@ -33,19 +33,19 @@ def test_each_choice(word: str, parallel: bool, expected: tuple[str, list[str], 
 
 def test_anything_else_says_what_is_allowed() -> None:
     """A misspelt name is no choice."""
-    with pytest.raises(ExportError, match=r"'pong'.*auto, none, required.*Offered: get_weather, ping"):
+    with pytest.raises(UsageError, match=r"'pong'.*auto, none, required.*Offered: get_weather, ping"):
         resolve(SPEC, TOOLS, Options("pong"), Losses(), "x")
 
 
 def test_a_call_needs_a_tool() -> None:
     """Nothing can be required of no tools."""
-    with pytest.raises(ExportError, match="needs tools"):
+    with pytest.raises(UsageError, match="needs tools"):
         resolve(SPEC, (), Options("required"), Losses(), "x")
 
 
 def test_an_unknown_target_names_the_known_ones() -> None:
     """So does the registry."""
-    with pytest.raises(ExportError, match="response-template"):
+    with pytest.raises(UsageError, match="response-template"):
         export("regex", SPEC)
 
 

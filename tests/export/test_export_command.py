@@ -117,12 +117,53 @@ def test_import_reads_what_export_wrote(tmp_path: Path) -> None:
     assert "<tool_call>\n" == load_spec(spec).calls.layouts[0].open  # type: ignore[union-attr]
 
 
-def test_a_wrong_choice_says_what_is_allowed(tools: Path) -> None:
+def test_a_choice_that_the_target_cannot_say_says_what_is_allowed(tools: Path) -> None:
     """And ends with the status of exports."""
-    result = run("export", SPEC, "--to", "response-template", "--tools", tools, "--tool-choice", "pong")
+    result = run("export", SPEC, "--to", "response-template", "--tools", tools, "--tool-choice", "ping")
 
     assert 5 == result.exit_code
     assert "auto and none" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--to", "regex"), "There are response-template, "),
+        (("--to", "gbnf"), "--tools FILE"),
+        (("--to", "gbnf", "--tool-choice", "required"), "--tools FILE"),
+        (("--to", "lark", "--tools", "TOOLS", "--tool-choice", "pong"), "Offered: get_weather, ping"),
+        (("--to", "response-template", "--tool-choice", "pong"), "auto, none, required"),
+        ((), "--to"),
+    ],
+)
+def test_a_wrong_option_is_a_usage_error(options: tuple[str, ...], words: str, tools: Path) -> None:
+    """Whatever the target could express: status 2, and what to do."""
+    result = run("export", SPEC, *(tools if option == "TOOLS" else option for option in options))
+
+    assert 2 == result.exit_code, result.output
+    assert words in result.stderr
+    assert "" == result.stdout
+
+
+def test_only_the_list_does_without_a_spec() -> None:
+    """Anything else says that it is missing."""
+    result = run("export", "--to", "gbnf")
+
+    assert 2 == result.exit_code
+    assert "SPEC" in result.stderr
+    assert run("export", "--to", "list").stdout.startswith("response-template ")
+
+
+@pytest.mark.parametrize("source", [("-", "SPEC"), ("SPEC", "-")])
+def test_spec_and_tools_from_standard_input(source: tuple[str, str], tools: Path) -> None:
+    """Either may come from there."""
+    spec, offered = (str(given).replace("SPEC", str(SPEC)) for given in source)
+    words = ["export", spec, "--to", "gbnf", "--tools", str(tools) if spec == "-" else offered, "--no-check"]
+    given = (SPEC if spec == "-" else tools).read_text(encoding="utf-8")
+    result = CliRunner().invoke(app, words, input=given)
+
+    assert 0 == result.exit_code, result.output
+    assert "root ::=" in result.stdout
 
 
 def test_list_names_all_targets() -> None:

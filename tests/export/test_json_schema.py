@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from analyzer.agent import PromptedParser
-from analyzer.errors import ExportError
+from analyzer.errors import UsageError
 from analyzer.export import Options, export
 from analyzer.runtime import assemble
 from analyzer.spec.document import load_spec
@@ -66,5 +66,5 @@ def test_the_parser_reads_what_is_allowed() -> None:
 
 def test_a_wrong_choice_is_an_error() -> None:
     """As for every target."""
-    with pytest.raises(ExportError, match="Offered: get_weather, ping"):
+    with pytest.raises(UsageError, match="Offered: get_weather, ping"):
         export("json-schema", NO_CALLS, TOOLS, Options("pong"))

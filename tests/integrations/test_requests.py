@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.chat import Tool
 from analyzer.engines import calls_text, load
-from analyzer.errors import ExportError
+from analyzer.errors import ExportError, UsageError
 from analyzer.integrations.plugins import Asked, tag_for
 from analyzer.runtime import Options
 from analyzer.spec import load_spec
@@ -75,7 +75,7 @@ def test_how_a_reply_is_parsed() -> None:
 
 def test_an_unknown_name_is_refused() -> None:
     """With the tools that are offered."""
-    with pytest.raises(ExportError, match="pong"):
+    with pytest.raises(UsageError, match="pong"):
         tag_for(own("json_tag_per_call"), Asked(TOOLS, "pong"))
 
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from analyzer.errors import SpecError
+from analyzer.errors import SpecError, UsageError
 from analyzer.spec.document import dump, dumps, load_spec, parse_spec
 from analyzer.spec.model import ContentSegment, Spec, Turn
 from analyzer.spec.writer import write_yaml
@@ -186,9 +186,9 @@ def test_a_binary_file_is_refused(tmp_path: Path, data: bytes, found: str) -> No
         load_spec(path)
 
 
-def test_a_missing_file_is_a_spec_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
     """The error names the file."""
-    with pytest.raises(SpecError, match=r"none\.yaml: the file cannot be read: No such file"):
+    with pytest.raises(UsageError, match=r"none\.yaml: the file cannot be read: No such file"):
         load_spec(tmp_path / "none.yaml")
 
 
