@@ -335,7 +335,7 @@ def test_a_source_is_not_written_over(folder: Path, invoke: Invoke) -> None:
 
 def test_every_command_prints_json(folder: Path, invoke: Invoke) -> None:
     """An imported spec as an object with its verdict and why; the schema with the flag and without."""
-    found = json.loads(invoke("import-response-template", "response.json", "--json").stdout)
+    found = json.loads(invoke("import-response-template", folder / "response.json", "--json").stdout)
 
     assert "unverified" == found["verdict"]
     assert ["unverified"] == [note["kind"] for note in found["notes"]]

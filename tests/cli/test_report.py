@@ -55,6 +55,27 @@ def test_a_folder_of_templates(invoke: Invoke, tmp_path: Path) -> None:
     )
 
 
+def test_sources_that_cannot_be_loaded(invoke: Invoke, tmp_path: Path) -> None:
+    """They are told, the report is written without them, and the status says so; without any other it is that of a template."""
+    empty, absent = tmp_path / "empty.jinja", tmp_path / "absent.jinja"
+    empty.touch()
+    result = invoke(
+        "report", empty, TEMPLATE.with_name("no_tools.jinja"), absent, "-o", tmp_path / "report", "--json"
+    )
+    found = json.loads(result.stdout)
+
+    assert 7 == result.exit_code, result.output
+    assert 1 == len(found["pages"])
+    assert [str(empty), str(absent)] == [one["source"] for one in found["broken_sources"]]
+    for one in found["broken_sources"]:
+        assert f"analyzer: left out: {one['reason']}" in result.stderr.splitlines()
+    assert (tmp_path / "report" / "index.html").is_file()
+    none = invoke("report", empty, absent, "-o", tmp_path / "other")
+    assert 3 == none.exit_code
+    assert all(str(source) in none.stderr for source in (empty, absent))
+    assert not (tmp_path / "other").exists()
+
+
 def test_mistakes(invoke: Invoke, tmp_path: Path) -> None:
     """Each is one paragraph that says what to do; nothing is written."""
     (tmp_path / "thesis.txt").write_text("", encoding="utf-8")

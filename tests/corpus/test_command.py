@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import junitparser
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from analyzer.cli.app import app
 from analyzer.corpus.golden import INDEX
+from analyzer.corpus.markdown import escaped
+from analyzer.corpus.result import Result
+from analyzer.errors import JobError
 from analyzer.report import read_history
+from analyzer.template import Template
 from tests.corpus.conftest import Invoke, small_corpus
 
 
@@ -86,6 +92,75 @@ def test_a_lost_verdict_is_a_regression(folder: Path, invoke: Invoke) -> None:
     assert 6 == result.exit_code
     assert {("twin", "verdict_lost"), ("twin", "calls_changed")} == kinds(folder)
     assert "was proven, is refused: line 1: the template does not compile" in result.stdout
+
+
+def test_why_a_template_is_refused(folder: Path, invoke: Invoke) -> None:
+    """File, line and message, in every form, where nothing is committed that says the same; the status is no worse for it."""
+    corpus, formats = folder / "corpus", folder / "formats"
+    bad = corpus / "bad.jinja"
+    bad.write_text("{% for m in messages %}\n{{ m.content }}", encoding="utf-8")
+    reason = f"{bad}, line 2: the template does not compile"
+    outputs = {name: folder / f"out.{name}" for name in ("json", "xml", "md")}
+    forms = ("-o", outputs["json"], "--junit", outputs["xml"], "--markdown", outputs["md"])
+    result = invoke(corpus, *forms)
+    found = json.loads(outputs["json"].read_text(encoding="utf-8"))
+
+    assert 0 == result.exit_code, result.output
+    assert ["bad"] == [one["name"] for one in found["refused"]]
+    assert found["refused"][0]["reason"].startswith(reason)
+    assert f"refused  bad  {reason}" in result.stdout
+    assert reason in outputs["xml"].read_text(encoding="utf-8")
+    assert f"- `bad`: {escaped(reason)}" in outputs["md"].read_text(encoding="utf-8")
+    assert reason in invoke(corpus, "--baseline", formats, "--update-baseline").stdout
+    known = invoke(corpus, "--baseline", formats, *forms)
+    assert reason not in known.stdout
+    assert [] == json.loads(outputs["json"].read_text(encoding="utf-8"))["refused"]
+
+
+def test_a_job_that_ends_early_says_so_in_every_file(
+    folder: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error and nothing else: nobody looked at the other templates, so none of them has vanished or is proven."""
+
+    def until_the_cluster_goes(templates: Sequence[Template], _: object) -> Iterator[Result]:
+        yield Result(templates[0].name, templates[0].sha256, "proven", renders_calls=True)
+        raise JobError("the scheduler went away", hint="Start it again.")
+
+    monkeypatch.setattr("analyzer.corpus.job.check", until_the_cluster_goes)
+    before = entries(folder)
+    outputs = {name: folder / f"out.{name}" for name in ("json", "xml", "md")}
+    forms = ("-o", outputs["json"], "--junit", outputs["xml"], "--markdown", outputs["md"])
+    more = ("--report", folder / "site", "--timings", folder / "out.timings", "--update-baseline")
+    result = invoke(folder / "corpus", "--baseline", folder / "formats", *forms, *more)
+    found = json.loads(outputs["json"].read_text(encoding="utf-8"))
+    (suite,) = junitparser.JUnitXml.fromstring(outputs["xml"].read_bytes())
+    (case,) = suite
+    page = outputs["md"].read_text(encoding="utf-8")
+    told = "the scheduler went away. Start it again. 1 of 5 templates were done."
+
+    assert 7 == result.exit_code, result.output
+    assert (
+        "analyzer: the scheduler went away. Start it again.\n" == result.stderr.splitlines(keepends=True)[-1]
+    )
+    assert "broken" == found["status"]
+    assert [("corpus check", "unfinished", told)] == [
+        (one["name"], one["kind"], one["words"]) for one in found["changes"]
+    ]
+    assert [] == found["results"]
+    assert (1, 0, 1) == (suite.tests, suite.failures, suite.errors)
+    assert ("corpus check", "broken.unfinished", told) == (
+        case.name,
+        case.result[0].type,
+        case.result[0].message,
+    )
+    assert page.startswith("## Corpus check: broken run")
+    assert escaped(told) in page
+    assert "0 templates" not in page
+    assert not (folder / "site").exists()
+    assert not (folder / "out.timings").exists()
+    assert before == entries(folder)
+    printed = invoke(folder / "corpus", "--json")
+    assert (7, "broken") == (printed.exit_code, json.loads(printed.stdout)["status"])
 
 
 @pytest.mark.parametrize("part", [("--only", "TWIN"), ("--limit", "1")])

@@ -21,7 +21,7 @@ from analyzer.corpus.differences import Difference
 from analyzer.corpus.junit import to_junit
 from analyzer.corpus.markdown import SHOWN, code, escaped, to_markdown
 from analyzer.corpus.result import Result, timings
-from analyzer.corpus.review import Review, review
+from analyzer.corpus.review import Refusal, Review, review
 from analyzer.corpus.sources import BrokenSource
 
 HOSTILE: Final = (
@@ -47,8 +47,9 @@ def outcome(text: str) -> Review:
     result = replace(RESULTS[0], name=text, failures=(text,))
     found = review([result], [BrokenSource(text, text)], {}, {})
     changed = Change(text, "format_changed", text, "a", "b")
+    refused = (Refusal(text, text),)
     form = FormatChange("a", "b", (difference,), (text,), (), (text,))
-    return replace(found, changes=(*found.changes, changed), formats=(form,))
+    return replace(found, changes=(*found.changes, changed), formats=(form,), refused=refused)
 
 
 def test_junit_is_read_as_junit() -> None:

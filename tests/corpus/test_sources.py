@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from analyzer.corpus.sources import BrokenSource, Loaded, load_sources, read_list, unique
 from analyzer.errors import UsageError
-from analyzer.template import Template
+from analyzer.template import Template, load_templates
 from tests.corpus.conftest import TEMPLATES, Invoke
+
+NOBODY: Final = 65534
+"""A user without rights, by the habit of Unix."""
 
 
 def model(folder: Path, text: str = "{{ messages }}", **config: Any) -> Path:
@@ -82,6 +89,92 @@ def test_what_cannot_be_loaded_is_told_in_its_place(tmp_path: Path) -> None:
     assert [False, True, True, True, True, True] == [isinstance(one, BrokenSource) for one in loaded]
     expected = ["good", "no such file", "is empty", "not UTF-8", "GGUF", "No chat template"]
     assert all(part in name for part, name in zip(expected, names(loaded), strict=True)), names(loaded)
+
+
+@contextmanager
+def nobody_special() -> Iterator[None]:
+    """No rights that let root read what is closed."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody may read: pytest's own may be read by its user alone."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o100, 0o400], ids=["nothing", "no list", "names only"])
+def test_a_folder_that_cannot_be_looked_into(mode: int, open_folder: Path) -> None:
+    """It is told in its place, at any depth, and what is beside it is loaded."""
+    for name in ("a", "maker/b", "maker/closed/c", "z"):
+        file = open_folder / f"{name}.jinja"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{{ messages }}", encoding="utf-8")
+    closed = open_folder / "maker" / "closed"
+    closed.chmod(mode)
+    try:
+        with nobody_special():
+            loaded = list(load_sources([str(open_folder)]))
+            alone = list(load_sources([str(closed)]))
+    finally:
+        closed.chmod(0o755)
+    told = f"{closed}: this cannot be looked into: Permission denied."
+
+    assert ["a", "maker/b", told, "z"] == names(loaded)
+    assert [told] == names(alone)
+    (broken,) = (one for one in loaded if isinstance(one, BrokenSource))
+    assert broken.covers("maker/closed/c")
+    assert broken.covers("maker/closed/c:tool_use")
+    assert not broken.covers("maker/closed-too")
+    assert not broken.covers("a")
+    (whole,) = alone
+    assert isinstance(whole, BrokenSource)
+    assert whole.covers("anything")
+
+
+def test_a_closed_folder_breaks_the_run_and_not_the_job(
+    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are checked; what is committed of templates in it has not vanished."""
+    corpus = tmp_path / "corpus"
+    (corpus / "closed").mkdir(parents=True)
+    for name in ("no_tools", "closed/no_tools"):
+        text = (TEMPLATES / "no_tools.jinja").read_text(encoding="utf-8")
+        (corpus / f"{name}.jinja").write_text(text, encoding="utf-8")
+    options = (corpus, "--baseline", tmp_path / "formats", "-o", tmp_path / "out.json")
+    assert 0 == invoke(*options, "--update-baseline").exit_code
+    list_folder = Path.iterdir
+
+    def refuse(folder: Path) -> Iterator[Path]:
+        if folder.name == "closed":
+            raise PermissionError(13, "Permission denied", str(folder))
+        return list_folder(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    result = invoke(*options)
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+
+    assert 7 == result.exit_code, result.output
+    assert ["no_tools"] == [one["name"] for one in found["results"]]
+    assert [("broken_source", str(corpus / "closed"))] == [
+        (one["kind"], one["name"]) for one in found["changes"]
+    ]
+    assert "cannot be looked into" in result.stdout
+
+
+def test_an_empty_source_is_a_mistake() -> None:
+    """It is not the current folder."""
+    with pytest.raises(UsageError, match="empty"):
+        load_templates("")
 
 
 def test_hub_ids_are_sources(monkeypatch: pytest.MonkeyPatch) -> None:
