@@ -213,7 +213,7 @@ def _epilog() -> str:
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="When to colour; `auto` does on a terminal, unless NO_COLOR is set.",
+    help="When to colour; `auto` does on a terminal or with FORCE_COLOR, unless NO_COLOR is set.",
 )
 @click.option(
     "--version",

@@ -50,7 +50,7 @@ PIECE: Final = 1 << 16
     help='What to do with calls; `text` and `drop` are for tool_choice "none".',
 )
 @click.option(
-    "--finish-reason", default="stop", show_default=True, help="Why generation ended: stop, length, ..."
+    "--finish-reason", default="stop", show_default=True, help="Why generation ended, such as stop or length."
 )
 @click.option(
     "--piece",
