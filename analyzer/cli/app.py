@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn, TextIO
 
 import click
 
+from analyzer.cli.places import name_of
 from analyzer.errors import AnalyzerError
 
 COMMANDS: Final[Mapping[str, str]] = {
@@ -52,6 +53,13 @@ EXIT_CODES: Final[Mapping[int, str]] = {
 }
 """What the exit status says, for all commands."""
 
+ARGUMENTS: Final[Mapping[str, str]] = {
+    "SOURCE": "SOURCE is a template: a .jinja file, a tokenizer_config.json, a model folder, a .gguf file, the id of a model on "
+    "the hub, or - for standard input.",
+    "SPEC": "SPEC is a format spec, as `infer -o` writes it, or - for standard input.",
+}
+"""What arguments of these names are, told at the end of the help of every command that has one."""
+
 EXIT_BUG: Final = 70
 EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
@@ -74,6 +82,10 @@ class Application(click.Group):
             return None
         found = import_module(f"analyzer.cli.{COMMANDS[cmd_name]}").command
         assert isinstance(found, click.Command)  # noqa: S101  (our own table)
+        names = [
+            name_of(param) for param in found.params if isinstance(param, click.Argument) and param.nargs == 1
+        ]
+        found.epilog = "\n\n".join(ARGUMENTS[name] for name in names if name in ARGUMENTS)
         return found
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:

@@ -12,7 +12,7 @@ from analyzer.cli.output import console, print_json
 from analyzer.cli.places import OutputPath
 
 
-@click.group("corpus")
+@click.group("corpus", short_help="Fetch many templates; check what became of them.")
 def command() -> None:
     """Fetch real templates, and check what becomes of every one.
 

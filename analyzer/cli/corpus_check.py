@@ -32,7 +32,7 @@ _WRITTEN: Final = OutputFile()
 _FOLDER: Final = InputPath(folder=True)
 
 
-@click.command("check")
+@click.command("check", short_help="Prove many templates and say what changed.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...", type=Input())
 @click.option(
     "--sources", "listed", type=_READ, help="A file with more sources, one a line; # begins a comment."

@@ -29,7 +29,7 @@ def bundled(name: str) -> Template:
     return Template(text=file.read_text(encoding="utf-8"), name=name, origin=f"bundled {name}.jinja")
 
 
-@click.command("demo")
+@click.command("demo", short_help="Watch a bundled template being read and used.")
 @click.option(
     "--template",
     "name",

@@ -10,7 +10,7 @@ from analyzer.cli.output import console, print_json, visible
 from analyzer.cli.places import Input
 
 
-@click.command("diff")
+@click.command("diff", short_help="Say in words what changed between two specs.")
 @click.argument("spec_a", type=Input())
 @click.argument("spec_b", type=Input())
 @json_option("Print the changes as JSON.")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from analyzer.spec.model import Evidence, Spec
 
 
-@click.command("explain")
+@click.command("explain", short_help="Explain what is inferred, and from what.")
 @click.argument("source", type=Input())
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
 @click.option(

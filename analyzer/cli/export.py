@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analyzer.export import Export
 
 
-@click.command("export")
+@click.command("export", short_help="Write a spec as a server or engine takes it.")
 @click.argument("spec", required=False, type=Input())
 @click.option("--to", "target", required=True, metavar="TARGET", help="What to export to; `list` names all.")
 @click.option("--tools", metavar="FILE", type=Input(), help="The tools, as an OpenAI list or a request body.")
@@ -77,7 +77,7 @@ def command(
       analyzer export spec.yaml --to structural-tag --tools tools.json --tool-choice required
       analyzer export --to list
 
-    SPEC may be - for standard input. Exits with 5 when the target cannot express the spec, when its engine refuses the export, or with --strict when something
+    Exits with 5 when the target cannot express the spec, when its engine refuses the export, or with --strict when something
     is lost.
     """
     from analyzer.engines import check  # noqa: PLC0415

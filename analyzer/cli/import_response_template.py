@@ -16,8 +16,8 @@ NOTE: Final = (
 """Why the spec is `unverified`."""
 
 
-@click.command("import-response-template")
-@click.argument("source", type=Input())
+@click.command("import-response-template", short_help="Read a response template as a spec.")
+@click.argument("source", metavar="FILE", type=Input())
 @click.option("--json", "as_json", is_flag=True, help="One object instead of YAML: spec, verdict, notes.")
 @click.option(
     "-o",
@@ -34,7 +34,7 @@ def command(source: str, as_json: bool, output: Output) -> int:
       analyzer import-response-template model/tokenizer_config.json -o spec.yaml
       analyzer import-response-template template.json
 
-    SOURCE may be - for standard input. The spec is `unverified`: what only the chat template shows is not in a response
+    FILE may be - for standard input. The spec is `unverified`: what only the chat template shows is not in a response
     template; `verify` holds it against one.
     """
     from analyzer.errors import UsageError  # noqa: PLC0415

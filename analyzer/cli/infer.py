@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from analyzer.analysis import Analysis
 
 
-@click.command("infer")
+@click.command("infer", short_help="Infer a template's format spec and prove it.")
 @click.argument("source", type=Input())
 @click.option("-o", "--output", type=OutputFile(), help="Write the spec to this file.")
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")

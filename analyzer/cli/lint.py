@@ -21,12 +21,16 @@ _STYLES: Final = {"error": "red", "warning": "yellow", "note": "dim"}
 _SHOWN: Final = 700
 
 
-@click.command("lint")
+@click.command("lint", short_help="Report what is wrong with a template.")
 @click.argument("source", type=Input())
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
 @json_option("Print the findings as JSON.")
 @printed_option("--sarif", "as_sarif", "Print the findings as SARIF 2.1.0, for code scanning.")
-@click.option("--no-chatlint", is_flag=True, help="Leave out chatlint's findings where it is installed.")
+@click.option(
+    "--no-chatlint",
+    is_flag=True,
+    help="Leave out the findings of chatlint, another linter, where it is installed.",
+)
 @click.option("--short", is_flag=True, help="Leave out evidence and conversations.")
 def command(
     source: str, variant: str | None, as_json: bool, as_sarif: bool, no_chatlint: bool, short: bool

@@ -32,7 +32,11 @@ PIECE: Final = 1 << 16
 )
 @click.option("--prompt", metavar="TEXT", help="The prompt's end, as the model saw it.")
 @click.option(
-    "--set", "settings", metavar="KEY=VALUE", multiple=True, help="A variable the prompt was rendered with."
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A variable the prompt was rendered with; may be given again.",
 )
 @click.option(
     "--after",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from analyzer.template import Template
 
 
-@click.command("render")
+@click.command("render", short_help="Render a conversation and print the prompt.")
 @click.argument("source", type=Input())
 @click.option(
     "--messages",
@@ -33,7 +33,13 @@ if TYPE_CHECKING:
     help="Messages, or a request body; - reads standard input.",
 )
 @click.option("--tools", "tools_file", metavar="FILE", type=Input(), help="The tools to declare, as JSON.")
-@click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="A variable of the template.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A variable of the template; may be given again.",
+)
 @click.option(
     "--generation-prompt/--no-generation-prompt",
     default=True,

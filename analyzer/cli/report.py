@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PORT: Final = 8722
 
 
-@click.command("report")
+@click.command("report", short_help="Write a report that people look at.")
 @click.argument("sources", metavar="[SOURCE]...", nargs=-1, type=Input())
 @click.option(
     "-o",

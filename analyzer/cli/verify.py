@@ -12,7 +12,7 @@ from analyzer.cli.output import console, print_json, visible
 from analyzer.cli.places import Input, Output, OutputFile
 
 
-@click.command("verify")
+@click.command("verify", short_help="Prove a spec against a template.")
 @click.argument("spec_file", metavar="SPEC", type=Input())
 @click.argument("source", type=Input())
 @click.option("-o", "--output", type=OutputFile(), help="Write the spec with its verdict to this file.")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,25 @@ def test_help_teaches(invoke: Invoke, command: tuple[str, ...]) -> None:
     assert 0 == result.exit_code
     assert "Usage: analyzer" in result.stdout
     assert len(result.stdout.splitlines()) > 6
+
+
+@pytest.mark.parametrize("group", [(), ("spec",), ("corpus",)])
+def test_commands_are_told_in_whole_sentences(invoke: Invoke, group: tuple[str, ...]) -> None:
+    """On a terminal of 80 columns, too."""
+    listed = invoke(*group, "--help").stdout.partition("\nCommands:\n")[2].partition("\n\n")[0].splitlines()
+
+    assert listed
+    assert [] == [line for line in listed if not line.endswith(".") or line.endswith("...")]
+
+
+def test_help_says_what_the_arguments_are(invoke: Invoke) -> None:
+    """Wherever a template or a spec is taken, under that name."""
+    for command in COMMANDS:
+        usage, *rest = invoke(command, "--help").stdout.splitlines()
+        told = " ".join(" ".join(rest).split())
+        for name in ("SOURCE", "SPEC"):
+            if re.search(rf"\b{name}\b(?!\]\.\.\.)", usage):
+                assert re.search(rf"{name} is a (template|format spec)", told), (command, usage)
 
 
 def test_version(invoke: Invoke) -> None:
