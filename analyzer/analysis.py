@@ -47,6 +47,7 @@ DESCRIPTIONS: Final = frozenset({"D1", "D2", "D3"})
 """The comparisons that read calls from a description; what they find is no refusal."""
 
 _FIRST_CHAT: Final = ({"role": "user", "content": "Hello"},)
+_SILENT: Final = "it renders, but without the words of the messages: this may be no chat template"
 _UNCOMPARED: Final = {"evidence": {}, "verification": Verification(), "defects": ()}
 
 
@@ -101,7 +102,7 @@ class Analysis:
         found = list(self.verification.failures)
         if self.spec is None:
             refusals = [note for note in self.notes if note.kind != "stand_in"]
-            found += [f"{note.subject} {note.kind}: {note.message}" for note in refusals]
+            found += [f"{note.subject} {note.kind}: {note.message}" for note in refusals] or [_SILENT]
         elif self.spec.calls is None and self.calls_shown:
             found.insert(0, "the template renders calls whose layout was not found")
         return tuple(found)
@@ -151,7 +152,7 @@ def _facts(template: Template) -> TemplateFacts:
     try:
         return template_facts(template.text)
     except TemplateError as error:
-        raise TemplateError(error.found, source=template.name, line=error.line, hint=error.hint) from None
+        raise TemplateError(error.found, source=template.place, line=error.line, hint=error.hint) from None
 
 
 def _analyze(
@@ -204,12 +205,12 @@ def try_render(template: Template, renderer: Renderer) -> None:
         return
     if outcome.kind == "syntax":
         raise TemplateError(
-            f"the template does not compile: {outcome.message}", source=template.name, line=outcome.line
+            f"the template does not compile: {outcome.message}", source=template.place, line=outcome.line
         )
     if outcome.kind in STOPPED:
         found = f"rendering one message had to be given up ({outcome.kind}): {outcome.message}"
         hint = "A template that never ends or whose output grows without bound cannot be analysed."
-        raise TemplateError(found, source=template.name, line=outcome.line, hint=hint)
+        raise TemplateError(found, source=template.place, line=outcome.line, hint=hint)
 
 
 def _stand_ins(given: Template, template: Template) -> Iterator[Note]:

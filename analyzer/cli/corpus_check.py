@@ -180,7 +180,7 @@ def check(
         write_file(ledger, write_entries(results, known or {}))
         known = load_ledger(ledger)
     expected = _expected(against or {}, corpus, only, limit)
-    origins = {template.name: template.origin for template in templates}
+    origins = {template.name: template.place for template in templates}
     found = review(results, corpus.broken, against, known, expected, origins)
     if timings is not None:
         timings.write(to_json(took.to_json()) + "\n")

@@ -53,8 +53,9 @@ def command(
     from analyzer.render import RenderWorker  # noqa: PLC0415
 
     letters = [family.letter for family in FAMILIES]
+    only = only.upper() if only is not None else None
     if only is not None and only not in letters:
-        raise click.BadParameter(f"there are {', '.join(letters)}", param_hint="'--only'")
+        raise click.BadParameter(f"{only!r} is none of {', '.join(letters)}", param_hint="'--only'")
     with RenderWorker() as renderer:
         analysis = analyze(
             source, variant=variant, renderer=renderer, verify=False, variables=scalars(settings)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.chat import Tool, tools_from_openai
 from analyzer.cli.places import DASH
-from analyzer.errors import UsageError
+from analyzer.errors import SpecError, UsageError
 
 if TYPE_CHECKING:
     from analyzer.spec.model import Scalar, Spec
+
+_TEMPLATE_SUFFIXES: Final = frozenset({".jinja", ".jinja2", ".j2", ".gguf"})
 
 STANDARD_INPUT: Final = "standard input"
 """What it is called where a file's name would stand."""
@@ -45,7 +47,14 @@ def read_spec(source: str) -> Spec:
     from analyzer.spec.reader import decode  # noqa: PLC0415
 
     if source != DASH:
-        return load_spec(Path(source))
+        try:
+            return load_spec(Path(source))
+        except SpecError as error:
+            if Path(source).suffix.lower() in _TEMPLATE_SUFFIXES:
+                error.hint = (
+                    f"This may be a template: infer its spec with `analyzer infer {source} -o format.yaml`."
+                )
+            raise
     return parse_spec(decode(sys.stdin.buffer.read(), file=STANDARD_INPUT), file=STANDARD_INPUT)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,9 @@ class TransformersParser:
     """A response template that transformers has read."""
 
     def __init__(self, template: Mapping[str, Any]) -> None:
+        os.environ.setdefault(
+            "TRANSFORMERS_NO_ADVISORY_WARNINGS", "1"
+        )  # that there is no torch is no news here
         from transformers.utils.chat_parsing import ResponseParser  # noqa: PLC0415  (an optional package)
 
         self._new = ResponseParser

@@ -38,6 +38,12 @@ class Template:
     origin: str = ""
     variant: str = DEFAULT_VARIANT
 
+    @property
+    def place(self) -> str:
+        """What stands before a line of it in messages: its file, or what it is in; its name where that is not known."""
+        is_inside = self.origin.lower().endswith((".json", ".gguf"))  # whose own lines are others
+        return f"the template in {self.origin}" if is_inside else self.origin or self.name
+
     def __post_init__(self) -> None:
         if not self.sha256:
             object.__setattr__(self, "sha256", text_hash(self.text))

@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 BAD_TEMPLATES = {
-    "syntax": ("{% for m in messages %}\n{{ m.content }}", ("does not compile", "line 2")),
+    "syntax": ("{% for m in messages %}\n{{ m.content }}", ("does not compile", "bad.jinja, line 2")),
     "endless": (
         "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}",
         ("timeout",),
@@ -101,6 +101,37 @@ def test_bad_specs(invoke: Invoke, tmp_path: Path, folder: Path, name: str, comm
 
     check(result, 4, "spec.yaml", *words)
     assert [] == list(folder.iterdir())
+
+
+def test_a_template_in_the_place_of_a_spec(invoke: Invoke) -> None:
+    """It is said how to make a spec of it."""
+    check(invoke("parse", TEMPLATE, stdin=""), 4, f"analyzer infer {TEMPLATE} -o format.yaml")
+
+
+def test_a_spec_in_the_place_of_a_template(invoke: Invoke, spec_file: Path) -> None:
+    """It renders itself, whatever the messages are; that is a reason, where nothing was refused."""
+    result = invoke("infer", spec_file)
+
+    assert 1 == result.exit_code
+    assert "this may be no chat template" in result.stdout
+
+
+def test_a_line_of_a_template_inside_another_file(invoke: Invoke, tmp_path: Path) -> None:
+    """The line is the template's own, not one of the file that it is in."""
+    file = tmp_path / "tokenizer_config.json"
+    file.write_text(json.dumps({"chat_template": "\n{% for"}), encoding="utf-8")
+
+    check(invoke("infer", file), 3, f"the template in {file}, line 2: the template does not compile")
+
+
+def test_a_variable_that_no_template_reads(invoke: Invoke, tmp_path: Path) -> None:
+    """A misspelt one changes nothing, which is told; the prompt is printed all the same."""
+    messages = tmp_path / "messages.json"
+    messages.write_text('[{"role": "user", "content": "Hello?"}]', encoding="utf-8")
+    words = ("render", TEMPLATE, "--messages", messages, "--set")
+
+    check(invoke(*words, "enable_thinkng=false"), 0, "reads no variable enable_thinkng")
+    assert "" == invoke(*words, "enable_thinking=false").stderr
 
 
 @pytest.mark.parametrize(

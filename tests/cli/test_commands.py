@@ -228,6 +228,8 @@ def test_explain(invoke: Invoke) -> None:
     only = invoke("explain", TEMPLATE, "--only", "R").stdout
     assert "R1  " in only
     assert "C4  " not in only
+    assert only == invoke("explain", TEMPLATE, "--only", "r").stdout
+    assert 2 == invoke("explain", TEMPLATE, "--only", "X").exit_code
 
 
 def test_explain_json(invoke: Invoke) -> None:
