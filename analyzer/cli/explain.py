@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.cli.inputs import scalars
+from analyzer.cli.inputs import note_unread, scalars
 from analyzer.cli.options import json_option
 from analyzer.cli.output import console, print_json, visible
 from analyzer.cli.places import Input
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="A variable of the template; what is inferred is for it.",
+    help="A variable of the template; what is inferred is for it; may be given again.",
 )
 @click.option("--only", metavar="LETTER", help="Only the comparisons with this letter, such as C or R.")
 @json_option("Print findings, evidence and renders as JSON.")
@@ -56,10 +56,10 @@ def command(
     only = only.upper() if only is not None else None
     if only is not None and only not in letters:
         raise click.BadParameter(f"{only!r} is none of {', '.join(letters)}", param_hint="'--only'")
+    variables = scalars(settings)
     with RenderWorker() as renderer:
-        analysis = analyze(
-            source, variant=variant, renderer=renderer, verify=False, variables=scalars(settings)
-        )
+        analysis = analyze(source, variant=variant, renderer=renderer, verify=False, variables=variables)
+        note_unread(analysis.template, variables)
         spec = analysis.spec
         wanted = [name for family in FAMILIES if only in (None, family.letter) for name in family.variants]
         if spec is not None:

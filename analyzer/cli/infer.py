@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.cli.inputs import scalars
+from analyzer.cli.inputs import note_unread, scalars
 from analyzer.cli.options import json_option, not_both
 from analyzer.cli.output import console, print_json
 from analyzer.cli.places import Input, InputPath, Output, OutputFile, not_over
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="A variable of the template; the spec is for it.",
+    help="A variable of the template; the spec is for it; may be given again.",
 )
 @json_option("Print spec, verdict and notes as JSON.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Prove the spec by round trips.")
@@ -75,6 +75,7 @@ def command(
             variables=variables,
             seed=seed,
         )
+        note_unread(analysis.template, variables)
         spec = analysis.spec
         if output is not None and spec is not None:
             output.write(dumps(spec))

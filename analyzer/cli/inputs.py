@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from analyzer.chat import Tool, tools_from_openai
 from analyzer.cli.places import DASH
-from analyzer.errors import SpecError, UsageError
+from analyzer.errors import SpecError, TemplateError, UsageError
 
 if TYPE_CHECKING:
     from analyzer.spec.model import Scalar, Spec
+    from analyzer.template import Template
 
 _TEMPLATE_SUFFIXES: Final = frozenset({".jinja", ".jinja2", ".j2", ".gguf"})
 
@@ -130,3 +133,15 @@ def _value(text: str) -> Any:
         return json.loads({"True": "true", "False": "false", "None": "null"}.get(text, text))
     except ValueError:
         return text
+
+
+def note_unread(template: Template, variables: Mapping[str, Any]) -> None:
+    """Say on standard error which variables the template never reads: a misspelt one would change nothing, in silence."""
+    from analyzer.render.facts import template_facts  # noqa: PLC0415
+
+    try:
+        read = template_facts(template.text).variables
+    except TemplateError:
+        return  # rendering says why, in better words
+    for name in (name for name in variables if name not in read):
+        click.echo(f"analyzer: the template reads no variable {name}; --set {name} changes nothing", err=True)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.chat import Tool, tools_from_openai
-from analyzer.cli.inputs import assignments, read_messages, read_tools
+from analyzer.cli.inputs import assignments, note_unread, read_messages, read_tools
 from analyzer.cli.options import json_option
-from analyzer.cli.output import print_json, say_after, visible
+from analyzer.cli.output import print_json, say_after
 from analyzer.cli.places import Input
 from analyzer.errors import TemplateError, UsageError
 
@@ -94,7 +94,7 @@ def command(
         tools = [tool.to_openai() for tool in declared]
     messages = [_shaped(message, arguments) for message in messages]
     variables = assignments(settings)
-    _note_unread(template, variables)
+    note_unread(template, variables)
     count = token_counter(tokenizer) if tokenizer is not None else None
     with RenderWorker() as worker:
 
@@ -115,21 +115,6 @@ def command(
         say_after(prompt, str(cost))
     elif count is not None:
         say_after(prompt, f"prompt: {size}")
-
-
-def _note_unread(template: Template, variables: Mapping[str, Any]) -> None:
-    """Say which variables the template never reads: a misspelt one would change nothing, in silence."""
-    from analyzer.render.facts import template_facts  # noqa: PLC0415
-
-    try:
-        read = template_facts(template.text).variables
-    except TemplateError:
-        return  # rendering says why, in better words
-    for name in (name for name in variables if name not in read):
-        click.echo(
-            f"analyzer: the template reads no variable {visible(name)}; --set {visible(name)} changes nothing",
-            err=True,
-        )
 
 
 def _shaped(message: Mapping[str, Any], arguments: str) -> dict[str, Any]:

@@ -132,6 +132,9 @@ def test_a_variable_that_no_template_reads(invoke: Invoke, tmp_path: Path) -> No
 
     check(invoke(*words, "enable_thinkng=false"), 0, "reads no variable enable_thinkng")
     assert "" == invoke(*words, "enable_thinking=false").stderr
+    for command in ("infer", "explain"):
+        more = ("--no-verify",) if command == "infer" else ()
+        check(invoke(command, TEMPLATE, "--set", "nonsense=1", *more), 0, "reads no variable nonsense")
 
 
 @pytest.mark.parametrize(
