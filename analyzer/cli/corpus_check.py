@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from analyzer.cli.inputs import read_text
 from analyzer.cli.options import json_option, not_both, only_with
 from analyzer.cli.output import print_json, to_json
 from analyzer.cli.places import Input, InputPath, Output, OutputFile, OutputPath
@@ -35,7 +36,11 @@ _FOLDER: Final = InputPath(folder=True)
 @click.command("check", short_help="Prove many templates and say what changed.")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...", type=Input())
 @click.option(
-    "--sources", "listed", type=_READ, help="A file with more sources, one a line; # begins a comment."
+    "--sources",
+    "listed",
+    metavar="FILE",
+    type=Input(),
+    help="A file with more sources, one a line, or - for standard input; # begins a comment.",
 )
 @click.option("--which", type=click.Choice(SETS), help="A synced set; the default without sources is core.")
 @click.option("--folder", type=_FOLDER, help="Where the synced set is kept.")
@@ -93,7 +98,7 @@ _FOLDER: Final = InputPath(folder=True)
 )
 def check(
     sources: tuple[str, ...],
-    listed: Path | None,
+    listed: str | None,
     which: str | None,
     folder: Path | None,
     baseline: Path | None,
@@ -203,7 +208,7 @@ class _Corpus:
     """Templates of the lock that are not in the synced set at hand."""
 
 
-def _committed(sources: Sequence[str], listed: Path | None, which: str | None) -> Path | None:
+def _committed(sources: Sequence[str], listed: str | None, which: str | None) -> Path | None:
     synced = which is not None or not (sources or listed)
     return COMMITTED if synced and COMMITTED.is_dir() else None
 
@@ -238,12 +243,12 @@ def _baseline(folder: Path | None, *, update: bool) -> Baseline | None:
     return {}
 
 
-def _corpus(sources: Sequence[str], listed: Path | None, which: str | None, folder: Path | None) -> _Corpus:
+def _corpus(sources: Sequence[str], listed: str | None, which: str | None, folder: Path | None) -> _Corpus:
     from analyzer.cli.corpus_summary import with_sources  # noqa: PLC0415
     from analyzer.corpus import load_corpus, load_lock  # noqa: PLC0415
-    from analyzer.corpus.sources import BrokenSource, load_sources, read_list, unique  # noqa: PLC0415
+    from analyzer.corpus.sources import BrokenSource, list_in, load_sources, unique  # noqa: PLC0415
 
-    more = read_list(listed) if listed is not None else []
+    more = list_in(read_text(listed)) if listed is not None else []
     if listed is not None and not more:
         raise UsageError(f"{listed}: the list names no source")
     named = [*sources, *more]

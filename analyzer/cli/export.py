@@ -10,7 +10,7 @@ import click
 
 from analyzer.cli.inputs import read_json, read_spec, read_tools
 from analyzer.cli.output import to_json, visible
-from analyzer.cli.places import Input, InputPath, Output, OutputFile
+from analyzer.cli.places import DASH, Input, InputPath, Output, OutputFile
 from analyzer.files import check_file
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--into",
     metavar="FILE",
-    type=InputPath(),
+    type=Input(),
     help="A tokenizer_config.json whose copy (-o) gets the response template; see --in-place.",
 )
 @click.option("--in-place", is_flag=True, help="Write the file of --into itself.")
@@ -62,7 +62,7 @@ def command(
     exclude_closers: bool,
     strict: bool,
     checking: bool,
-    into: Path | None,
+    into: str | None,
     in_place: bool,
     as_json: bool,
     output: Output | None,
@@ -121,7 +121,7 @@ def command(
     return 0
 
 
-def _output(target: str, into: Path | None, output: Output | None, *, in_place: bool) -> Output:
+def _output(target: str, into: str | None, output: Output | None, *, in_place: bool) -> Output:
     """Where to write; a file that is only read is never written over unless that is asked for."""
     if into is None:
         if in_place:
@@ -132,11 +132,13 @@ def _output(target: str, into: Path | None, output: Output | None, *, in_place: 
     if in_place == (output is not None):
         raise click.UsageError("--into needs -o FILE for the copy, or --in-place to write the file itself.")
     if output is not None:
-        if output.path is not None and output.path.resolve() == into.resolve():
+        if output.path is not None and output.path.resolve() == Path(into).resolve():
             raise click.UsageError(f"{output} is the file of --into: say --in-place to write over it.")
         return output
-    check_file(into)
-    return Output(into)
+    if into == DASH:
+        raise click.UsageError("--in-place needs a file to write: --into reads standard input.")
+    check_file(Path(into))
+    return Output(Path(into))
 
 
 def _report(target: str, done: Export, checked: Checked | None) -> dict[str, Any]:
@@ -163,9 +165,9 @@ def _text(done: Export) -> str:
     return done.payload if isinstance(done.payload, str) else f"{to_json(done.payload)}\n"
 
 
-def _into(source: Path, template: Any) -> str:
+def _into(source: str, template: Any) -> str:
     """The text of a tokenizer_config.json with the template in it."""
-    config = read_json(str(source), "a tokenizer_config.json")
+    config = read_json(source, "a tokenizer_config.json")
     if not isinstance(config, dict):
         raise click.UsageError(f"{source}: this is no tokenizer_config.json: it holds no object.")
     return json.dumps({**config, "response_template": template}, ensure_ascii=False, indent=2) + "\n"

@@ -64,13 +64,17 @@ class Input(Named):
 
 
 class InputPath(Named):
-    """A file or a folder that is read, by its path alone."""
+    """A file or a folder that is read, by its path alone: standard input is none."""
 
     def __init__(self, *, folder: bool = False) -> None:
         self.name = "directory" if folder else "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path."""
+        if str(value) == DASH:
+            self.fail(
+                f"standard input cannot stand for a {self.name} here; ./- is one of that name", param, ctx
+            )
         return Path(super().convert(value, param, ctx))
 
 

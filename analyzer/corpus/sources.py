@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from analyzer.corpus.task import Task
-from analyzer.errors import AnalyzerError, UsageError
+from analyzer.errors import AnalyzerError
 from analyzer.template import DEFAULT_VARIANT, Template, load_templates
 from analyzer.template.folder import CONFIG_FILE, JINJA_FILE, JSON_FILE, MORE_FOLDER
 
@@ -69,13 +69,9 @@ def unique(templates: Iterable[Template]) -> list[Template]:
     ]
 
 
-def read_list(path: Path) -> list[str]:
-    """The sources that a file lists, one a line; ``#`` begins a comment. Raises `UsageError` when it cannot be read."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: the list of sources cannot be read: {error}") from None
-    found = [line.strip() for line in lines]
+def list_in(text: str) -> list[str]:
+    """The sources that a text lists, one a line; ``#`` begins a comment."""
+    found = [line.strip() for line in text.splitlines()]
     return [line for line in found if line and not line.startswith("#")]
 
 

@@ -202,15 +202,17 @@ def test_standard_output_holds_one_thing(
         ("report", "template.jinja", "-o", "-"),
         ("report", "template.jinja", "-o", "new", "--history", "-"),
         ("corpus", "check", "template.jinja", "--report", "-"),
+        ("corpus", "check", "template.jinja", "--ledger", "-"),
+        ("infer", "template.jinja", "--overlay", "-"),
     ],
     ids=" ".join,
 )
-def test_a_folder_is_not_standard_output(words: tuple[str, ...], folder: Path, invoke: Invoke) -> None:
-    """Neither is a history, which is read before it is written."""
+def test_a_path_is_no_stream(words: tuple[str, ...], folder: Path, invoke: Invoke) -> None:
+    """A folder, a history, which is read before it is written, and what a library reads by its path."""
     result = invoke(*words)
 
     assert 2 == result.exit_code, result.output
-    assert "standard output cannot" in " ".join(result.stderr.split())
+    assert "cannot stand for a" in " ".join(result.stderr.split())
     assert not (folder / "-").exists()
 
 

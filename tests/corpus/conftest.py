@@ -29,11 +29,11 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 def invoke() -> Invoke:
     """Run `analyzer corpus check` with one process, or on the cluster that is named."""
 
-    def run(*arguments: object) -> Result:
+    def run(*arguments: object, stdin: str | None = None) -> Result:
         words = ["corpus", "check", *map(str, arguments)]
         if "--scheduler" not in words:
             words += ["--jobs", "1"]
-        return CliRunner().invoke(app, words)
+        return CliRunner().invoke(app, words, input=stdin)
 
     return run
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from analyzer.corpus.sources import BrokenSource, Loaded, load_sources, read_list, unique
+from analyzer.corpus.sources import BrokenSource, Loaded, list_in, load_sources, unique
 from analyzer.errors import UsageError
 from analyzer.template import Template, load_templates
 from tests.corpus.conftest import TEMPLATES, Invoke
@@ -201,14 +201,20 @@ def test_names_are_made_unique() -> None:
     assert "b" == found[2].name
 
 
-def test_a_list_of_sources(tmp_path: Path) -> None:
+def test_a_list_of_sources(tmp_path: Path, invoke: Invoke) -> None:
     """One a line, comments and empty lines left out; a list that cannot be read is a usage error."""
-    file = tmp_path / "sources.txt"
-    file.write_text("# mine\nmaker/a\n\n  b.jinja  \n", encoding="utf-8")
+    assert ["maker/a", "b.jinja"] == list_in("# mine\nmaker/a\n\n  b.jinja  \n")
+    result = invoke("--sources", tmp_path / "absent.txt")
+    assert 2 == result.exit_code
+    assert "absent.txt: No such file" in result.stderr
 
-    assert ["maker/a", "b.jinja"] == read_list(file)
-    with pytest.raises(UsageError, match="cannot be read"):
-        read_list(tmp_path / "absent.txt")
+
+def test_a_list_from_standard_input(invoke: Invoke) -> None:
+    """As `find` would print it."""
+    result = invoke("--sources", "-", "--json", stdin=f"{TEMPLATES / 'no_tools.jinja'}\n")
+
+    assert 0 == result.exit_code, result.output
+    assert ["no_tools"] == [one["name"] for one in json.loads(result.stdout)["results"]]
 
 
 def test_a_broken_source_breaks_the_run_and_not_the_job(tmp_path: Path, invoke: Invoke) -> None:

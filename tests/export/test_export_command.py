@@ -58,6 +58,17 @@ def test_a_copy_of_a_tokenizer_config(tmp_path: Path) -> None:
     assert 2 == run("export", SPEC, "--to", "response-template", "--into", config).exit_code
 
 
+def test_a_tokenizer_config_from_standard_input() -> None:
+    """Its copy can go to standard output; there is no file to write over."""
+    words = ["export", str(SPEC), "--to", "response-template", "--no-check", "--into", "-"]
+    copied = CliRunner().invoke(app, [*words, "-o", "-"], input='{"model_max_length": 10}')
+    refused = CliRunner().invoke(app, [*words, "--in-place"], input="{}")
+
+    assert {"model_max_length", "response_template"} == set(json.loads(copied.stdout))
+    assert 2 == refused.exit_code
+    assert "--in-place needs a file" in refused.stderr
+
+
 def test_a_file_is_written_over_only_on_request(tmp_path: Path) -> None:
     """Naming the same file twice is no request."""
     config = tmp_path / "tokenizer_config.json"
