@@ -113,4 +113,6 @@ def answer(url: str, question: str, tools: Registry, model: str = "local") -> st
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:  # noqa: PLR2004  (the program, the server, the question)
+        raise SystemExit(__doc__)
     print(answer(sys.argv[1].rstrip("/"), sys.argv[2], workspace_tools(Path.cwd())))

@@ -134,9 +134,9 @@ class Handler(BaseHTTPRequestHandler):
 def main() -> None:
     """Serve until interrupted."""
     reader = argparse.ArgumentParser(description="Serve one format spec, replaying a text.")
-    reader.add_argument("spec", type=Path)
-    reader.add_argument("reply", type=Path, help="what the model says")
-    reader.add_argument("--port", type=int, default=8000)
+    reader.add_argument("spec", type=Path, help="the format spec, as `analyzer infer -o` writes it")
+    reader.add_argument("reply", type=Path, help="a file with what the model says, in its own format")
+    reader.add_argument("--port", type=int, default=8000, help="where to listen; 8000 without it")
     asked = reader.parse_args()
     try:
         spec = load_spec(asked.spec)
