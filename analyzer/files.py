@@ -10,6 +10,13 @@ from pathlib import Path
 from analyzer.errors import UsageError
 
 
+def with_home(path: str | Path) -> Path:
+    """The path with the user's home for a leading ``~``; as it is where there is no such user, whose file cannot be there."""
+    with suppress(RuntimeError):
+        return Path(path).expanduser()
+    return Path(path)
+
+
 def write_file(path: Path, text: str) -> None:
     """Write a text file: at any time there is either the old file or the whole new one.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import click
 
@@ -66,16 +66,26 @@ class Input(Named):
 class InputPath(Named):
     """A file or a folder that is read, by its path alone: standard input is none."""
 
+    stream: ClassVar[str] = "standard input"
+
     def __init__(self, *, folder: bool = False) -> None:
         self.name = "directory" if folder else "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path."""
         if str(value) == DASH:
-            self.fail(
-                f"standard input cannot stand for a {self.name} here; ./- is one of that name", param, ctx
-            )
+            found = f"{self.stream} cannot stand for a {self.name} here; ./- is one of that name"
+            self.fail(found, param, ctx)
         return Path(super().convert(value, param, ctx))
+
+
+class OutputPath(InputPath):
+    """A folder that is written, or a file that is added to: standard output is neither.
+
+    Whether it can be written is asked by the command, which knows whether it will be.
+    """
+
+    stream: ClassVar[str] = "standard output"
 
 
 class OutputFile(Named):
@@ -95,24 +105,6 @@ class OutputFile(Named):
         except UsageError as error:
             self.fail(error.found, param, ctx)
         return Output(Path(name))
-
-
-class OutputPath(Named):
-    """A folder that is written, or a file that is added to: standard output is neither.
-
-    Whether it can be written is asked by the command, which knows whether it will be.
-    """
-
-    def __init__(self, *, folder: bool = False) -> None:
-        self.name = "directory" if folder else "file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path."""
-        if str(value) == DASH:
-            self.fail(
-                f"standard output cannot stand for a {self.name} here; ./- is one of that name", param, ctx
-            )
-        return Path(super().convert(value, param, ctx))
 
 
 def not_over(output: Output | None, source: str, what: str) -> None:

@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 
 from analyzer.corpus.task import Task
 from analyzer.errors import AnalyzerError
+from analyzer.files import with_home
 from analyzer.template import DEFAULT_VARIANT, Template, load_templates
 from analyzer.template.folder import CONFIG_FILE, JINJA_FILE, JSON_FILE, MORE_FOLDER
 
@@ -77,7 +78,7 @@ def list_in(text: str) -> list[str]:
 
 def _expanded(source: str) -> Iterator[_Item]:
     """A source, or what a folder of sources holds."""
-    folder = Path(source).expanduser()
+    folder = with_home(source)
     try:
         is_source = not _is_folder(folder) or _is_model(folder)
     except OSError as error:

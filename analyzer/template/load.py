@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from analyzer.errors import TemplateError, UsageError
+from analyzer.files import with_home
 from analyzer.template.folder import from_config, from_folder, from_jinja
 from analyzer.template.gguf import MAGIC, from_gguf
 from analyzer.template.hub import HUB_ID, from_hub
@@ -37,7 +38,7 @@ def load_templates(source: str | Path, *, stdin: TextIO | None = None) -> tuple[
 
 
 def _load(source: str | Path) -> tuple[Template, ...]:
-    path = Path(source).expanduser()
+    path = with_home(source)
     if path.is_dir():
         return from_folder(path)
     if path.exists():

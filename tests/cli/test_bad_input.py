@@ -73,8 +73,9 @@ def test_binary_template(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_missing_template(invoke: Invoke, tmp_path: Path) -> None:
-    """A file that is not there is named."""
+    """A file that is not there is named, one in the home of nobody too."""
     check(invoke("infer", tmp_path / "nothing.jinja"), 3, "nothing.jinja")
+    check(invoke("infer", "~no-such-user/nothing.jinja"), 3, "~no-such-user/nothing.jinja")
 
 
 BAD_SPECS = {
