@@ -158,7 +158,10 @@ def _special_tokens(folder: Path) -> dict[str, int]:
     added = data.get("added_tokens") if isinstance(data, dict) else None
     if not isinstance(added, list):
         raise click.UsageError(f"{source}: this is no tokenizer.json: it has no added_tokens.")
-    return {token["content"]: token["id"] for token in added if token.get("special")}
+    tokens = [token for token in added if isinstance(token, dict) and {"content", "id"} <= token.keys()]
+    if len(tokens) < len(added):
+        raise click.UsageError(f"{source}: an item of added_tokens has no content and id.")
+    return {token["content"]: token["id"] for token in tokens if token.get("special")}
 
 
 def _text(done: Export) -> str:

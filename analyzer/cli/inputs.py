@@ -89,6 +89,8 @@ def read_tools(source: str | None) -> tuple[Tool, ...] | None:
         raise UsageError(f"{source}: an item is no tool", hint=f"Expected is {what}.") from None
     if any(not isinstance(tool.name, str) for tool in tools):
         raise UsageError(f"{source}: a tool's name is no text", hint=f"Expected is {what}.")
+    if any(not isinstance(tool.parameters, (Mapping, type(None))) for tool in tools):
+        raise UsageError(f"{source}: a tool's parameters are no schema", hint=f"Expected is {what}.")
     return tools
 
 

@@ -124,7 +124,10 @@ def _shaped(message: Mapping[str, Any], arguments: str) -> dict[str, Any]:
         return out
     calls = []
     for call in out["tool_calls"]:
-        function = dict(call.get("function") or {})
+        if not isinstance(call, dict) or not isinstance(call.get("function"), dict):
+            calls.append(call)  # the template may know what it is
+            continue
+        function = dict(call["function"])
         value = function.get("arguments")
         try:
             if arguments == "mapping" and isinstance(value, str):

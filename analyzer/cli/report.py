@@ -93,7 +93,7 @@ def command(
     if sources or which is not None:
         check_places(output, history)
         templates, broken = _templates(sources, which)
-        written = _write(templates, output, title, history, jobs, cached=cache)
+        written = _write(templates, output, visible(title), history, jobs, cached=cache)
         if as_json:
             print_json(_to_json(written, broken))
         else:

@@ -63,7 +63,7 @@ def read_baseline(folder: Path) -> Baseline:
 def _indexed(index: Path) -> Iterator[Known]:
     try:
         data = yaml.load(index.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506  (a safe loader)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise UsageError(f"{index}: the index cannot be read: {error}") from None
     if not isinstance(data or {}, dict):
         raise UsageError(f"{index}: an index is a mapping of templates")

@@ -46,7 +46,7 @@ def load_ledger(path: Path, *, new: bool = False) -> Ledger:
         raise UsageError(
             f"{path}: there is no such ledger", hint="--update-ledger writes a new one."
         ) from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise UsageError(f"{path}: the ledger cannot be read: {error}") from error
     return {gap.sha256: gap for gap in _gaps(path, data)}
 

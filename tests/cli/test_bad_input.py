@@ -164,6 +164,58 @@ def test_bad_tools_and_settings(invoke: Invoke, spec_file: Path, tmp_path: Path)
     check(invoke("parse", spec_file, "--set", "enable_thinkng=false", stdin=""), 2, "enable_thinking")
 
 
+ODD_FILES = {
+    "tools.json": '[{"type": "function", "function": {"name": "a", "parameters": 3}}]',
+    "calls.json": '[{"role": "assistant", "content": "", "tool_calls": [3, {"function": 3}]}]',
+    "messages.json": '[{"role": "user", "content": "a"}]',
+    "deep.yaml": "[" * 10000,
+    "date.yaml": "gaps: 2024-13-45",
+    "one/tokenizer.json": '{"added_tokens": [3]}',
+    "two/tokenizer.json": '{"added_tokens": [{"special": true}]}',
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("render", TEMPLATE, "--messages", "messages.json", "--tools", "tools.json"), 2, "no schema"),
+        (("export", "SPEC", "--to", "gbnf", "--tools", "tools.json"), 2, "no schema"),
+        (
+            ("render", TEMPLATE, "--messages", "calls.json", "--arguments", "text"),
+            3,
+            "cannot render this conversation",
+        ),
+        (
+            ("render", TEMPLATE, "--messages", "calls.json", "--arguments", "mapping"),
+            3,
+            "cannot render this conversation",
+        ),
+        (("corpus", "check", TEMPLATE, "--ledger", "deep.yaml"), 2, "deep.yaml: the ledger cannot be read"),
+        (("corpus", "check", TEMPLATE, "--ledger", "date.yaml"), 2, "date.yaml: the ledger cannot be read"),
+        (("export", "SPEC", "--to", "lark", "--tokenizer", "one"), 2, "added_tokens"),
+        (("export", "SPEC", "--to", "lark", "--tokenizer", "two"), 2, "added_tokens"),
+    ],
+)
+def test_files_that_hold_something_else(
+    words: tuple[object, ...],
+    code: int,
+    told: str,
+    invoke: Invoke,
+    spec_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A mistake in a file is no bug of the program: it is told which file, and what is wrong."""
+    for name, text in ODD_FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    result = invoke(*(spec_file if word == "SPEC" else word for word in words))
+
+    assert code == result.exit_code, result.output
+    assert told in result.stderr
+
+
 def test_model_text_in_another_encoding(invoke: Invoke, spec_file: Path) -> None:
     """Text that is not UTF-8 is refused."""
     check(invoke("parse", spec_file, stdin=b"caf\xe9"), 2, "UTF-8")
