@@ -23,7 +23,7 @@ from analyzer.corpus.sources import BrokenSource
 from analyzer.errors import UsageError
 from analyzer.lint.diff import Change as FieldChange
 from analyzer.spec.document import parse_spec
-from analyzer.template import load_templates
+from analyzer.template import Template, load_templates
 from tests.corpus.conftest import SMALL, TEMPLATES
 
 NAMES: Final = (
@@ -31,8 +31,9 @@ NAMES: Final = (
     "described_only",
     "described_tags_in_section",
     "defect_content_dropped",
-    "typed_string_attribute",
 )
+DOCUMENT: Final = Template("document", "{{- '### Request:\\n' + (messages | tojson) + '\\n### Response:\\n' -}}")
+"""A template that writes the conversation as one document, and nothing of how the model answers it: its spec fails."""
 SHA: Final = "a" * 64
 RESULT: Final = Result("one", SHA, "proven", renders_calls=True, format="f" * 12)
 KNOWN: Final = Known("one", SHA[:16], "proven", renders_calls=True, format="f" * 12)
@@ -185,7 +186,7 @@ def test_no_change_is_left_out(texts: list[tuple[str, str]]) -> None:
 def results() -> list[Result]:
     """Results of templates of every verdict that a spec can have."""
     templates = [template for name in NAMES for template in load_templates(TEMPLATES / f"{name}.jinja")]
-    return list(check(templates, Plan(jobs=1)))
+    return list(check([*templates, DOCUMENT], Plan(jobs=1)))
 
 
 @pytest.mark.parametrize("layout", [corpus_files, own_files])
@@ -194,7 +195,7 @@ def test_a_baseline_says_what_was_written(layout: object, results: list[Result],
     write(tmp_path, layout(results))  # type: ignore[operator]
     baseline = read_baseline(tmp_path)
 
-    assert set(NAMES) == set(baseline)
+    assert {*NAMES, DOCUMENT.name} == set(baseline)
     assert {"proven", "proven_with_defects", "described", "no_calls", "failed"} == {
         known.verdict for known in baseline.values()
     }
