@@ -127,11 +127,14 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
     calls_session = chosen.session if chosen is not None else None
     if calls_session is not None and calls_session.shape.tools_refused:
         plain = plain.with_shape(tools_refused=True)
-    prompts = find_prompts(plain, calls_session, facts)
-    framed, calls = narrowed(framed, calls, prompts.prompts)
-    prompts = of_one_format(prompts, plain, calls_session, framed, calls)
+    every = find_prompts(plain, calls_session, facts)
+    framed, calls = narrowed(framed, calls, every.prompts)
+    prompts = of_one_format(every, plain, calls_session, framed, calls)
     texts = chosen.seen if chosen is not None else None
     reasoning = find_reasoning(plain, calls_session, facts, regions, framed, calls, prompts, texts)
+    if prompts.other_formats and reasoning is not None and reasoning.header != framed.header:
+        # of what every turn began with a part was reasoning's, such as the closer of none: the header is what is left
+        prompts = of_one_format(every, plain, calls_session, replace(framed, header=reasoning.header), calls)
     results = None
     slot = None
     if chosen is not None and calls is not None:
