@@ -10,9 +10,30 @@ from analyzer.export.json_rules import UNCHECKED, json_value, schema_types
 from analyzer.export.result import Losses
 from analyzer.export.rules import Rules, joined
 from analyzer.export.schemas import json_type, resolved
-from analyzer.spec.parts import ArgumentsSlot, Codec, Codecs, DialectCodec, ItemPart, KeySlot, TypeSlot
+from analyzer.spec.parts import (
+    ArgumentsSlot,
+    Codec,
+    Codecs,
+    DialectCodec,
+    ItemPart,
+    KeySlot,
+    TypeSlot,
+    ValueSlot,
+)
 
 _ANY: Final = ("string", "integer", "number", "boolean", "null", "array", "object")
+
+
+def _of_type(item: Sequence[ItemPart], kind: str) -> list[str | KeySlot | ValueSlot]:
+    """The item as it is written around a value of one type: its words are literals, and neighbouring literals one."""
+    out: list[str | KeySlot | ValueSlot] = []
+    for part in item:
+        one = part.words.get(kind, "") if isinstance(part, TypeSlot) else part  # type: ignore[call-overload]
+        if isinstance(one, str) and out and isinstance(out[-1], str):
+            out[-1] += one
+        elif one != "":
+            out.append(one)
+    return out
 
 
 class Arguments:
@@ -138,17 +159,16 @@ class Arguments:
     ) -> str:
         out: list[str] = []
         closed = False
-        for number, part in enumerate(item):
+        parts = _of_type(item, kinds[0])
+        for number, part in enumerate(parts):
             if isinstance(part, str):
                 out.append("" if closed else self.rules.literal(part))
                 closed = False
             elif isinstance(part, KeySlot):
-                following = item[number + 1] if number + 1 < len(item) else ""
+                following = parts[number + 1] if number + 1 < len(parts) else ""
                 out.append(self._key(key, following if isinstance(following, str) else ""))
-            elif isinstance(part, TypeSlot):
-                out.append(self.rules.literal(part.words.get(kinds[0], "")))  # type: ignore[call-overload]
             else:
-                following = item[number + 1] if number + 1 < len(item) else ""
+                following = parts[number + 1] if number + 1 < len(parts) else ""
                 closer = following if isinstance(following, str) else ""
                 out.append(self._value(item, codecs, schema, kinds, closer))
                 closed = bool(closer)

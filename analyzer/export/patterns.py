@@ -72,7 +72,7 @@ def of_parts(
             out.append(soft(part))
             continue
         following = next((later for later in parts[number + 1 :] if isinstance(later, str)), after)
-        if part.slot in seen:
+        if part.slot in seen and part.slot != "type":
             out.append(f"(?P={part.slot})")
         elif isinstance(part, NameSlot) or part.slot == "key":
             ahead = alternatives([literal(text) for text in reserved]).removeprefix("(?:").removesuffix(")")
@@ -85,8 +85,9 @@ def of_parts(
         elif part.slot == "id":
             out.append(f"(?P<id>{_identity(part.pattern, following)})")
         elif part.slot == "type":
-            words = sorted(set(part.words.values()), key=len, reverse=True)
-            out.append(f"(?:{'|'.join(literal(word) for word in words)})")
+            words = sorted(set(part.words.values()), key=lambda word: (-len(word), word))
+            spell = soft if "value" in seen else literal  # behind the value they are what closes it
+            out.append(f"(?:{'|'.join(spell(word) for word in words)})")
         else:
             raise ExportError(f"a slot {part.slot!r} cannot stand here", target=target)
         seen.add(part.slot)

@@ -10,7 +10,7 @@ from analyzer.errors import ExportError
 from analyzer.export.patterns import alternatives, literal, maybe, of_parts, optional, soft
 from analyzer.export.result import Losses
 from analyzer.spec.model import CallsSegment, JsonLayout, SequenceLayout, Spec
-from analyzer.spec.parts import ArgumentsSlot, IdSlot, NameSlot, Part, QuotedCodec
+from analyzer.spec.parts import ArgumentsSlot, IdSlot, NameSlot, Part, QuotedCodec, TypeSlot
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +192,7 @@ def _sequence(spec: Spec, layout: SequenceLayout, losses: Losses, target: str) -
         head = (*before[:-1], last) if last else before[:-1]
         kinds = {codec.kind for _, codec in slot.codecs} if slot.codecs is not None else set()
         if "python" in kinds:
-            losses.add(
-                "python_words", "Values written as Python words (`None`) are not JSON: such a call is lost."
-            )
+            _lose_words(losses)
         closer = closer.lstrip().removeprefix("}")
         before, body = head, {"content": "json", "content_args": _dialect_args(quote, losses)}
     elif slot.codec is not None:
@@ -291,7 +289,8 @@ def _is_dialect(slot: ArgumentsSlot) -> bool:
 def _items(slot: ArgumentsSlot, losses: Losses, target: str) -> dict[str, Any]:
     item, codecs = slot.item or (), slot.codecs
     assert codecs is not None  # noqa: S101  (the model demands it)
-    if not isinstance(item[-1], str) or not item[-1].strip():
+    closers = list(item[-1].words.values()) if isinstance(item[-1], TypeSlot) else [item[-1]]
+    if not closers or not all(isinstance(closer, str) and closer.strip() for closer in closers):
         raise ExportError("nothing closes an argument's value", target=target)
     kinds: dict[str, str] = {kind: codec.kind for kind, codec in codecs}
     if "nested" in kinds.values():
@@ -307,14 +306,18 @@ def _items(slot: ArgumentsSlot, losses: Losses, target: str) -> dict[str, Any]:
     arguments["tag_pattern"] = pattern
     if kinds["string"] == "json":
         arguments["value_parser"] = {"name": "json"}
+        if "python" in (kinds["boolean"], kinds["null"]):
+            _lose_words(losses)
     elif any(kind == "json" for kind in kinds.values()):
         losses.add(
             "types", "Arguments are text unless the reader is given the tools, whose schemas say the types."
         )
-    if kinds["string"] == "raw" and item[-1].strip()[:1] in ("'", '"'):
+    if kinds["string"] == "raw" and any(str(closer).strip()[:1] in ("'", '"') for closer in closers):
         losses.add(
             "quotes", "A text with quotes is cut off at the first one: the format does not escape them."
         )
+    if len(set(closers)) > 1:
+        losses.add("any_closer", "What closes values of one type ends a value of any type that holds it.")
     if kinds["string"] == "escaped":
         losses.add("escapes", "Escaped characters in texts stay escaped.")
     if kinds["string"] in ("quoted", "dialect", "python", "json_text"):
@@ -322,6 +325,10 @@ def _items(slot: ArgumentsSlot, losses: Losses, target: str) -> dict[str, Any]:
     if "python" in (kinds["array"], kinds["object"]):
         losses.add("python_containers", "Lists and objects arrive as the text of a Python literal.")
     return {"content": "xml-inline", "content_args": arguments}
+
+
+def _lose_words(losses: Losses) -> None:
+    losses.add("python_words", "Values written as Python words (`None`) are not JSON: such a call is lost.")
 
 
 # ------------------------------------------------------------------------------------------------------------ Python calls

@@ -394,7 +394,11 @@ def _literals(parts: Sequence[Part]) -> Iterator[str]:
         if isinstance(part, str):
             yield part
         elif part.slot == "arguments":
-            yield from (piece for piece in part.item or () if isinstance(piece, str))
+            for piece in part.item or ():
+                if isinstance(piece, str):
+                    yield piece
+                elif piece.slot == "type":
+                    yield from dict.fromkeys(piece.words.values())
             yield part.separator
             yield from _quotes(part)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from analyzer.observe.lexemes import common_prefix, common_suffix
+from analyzer.infer.closers import around_word, closers_by_type
 from analyzer.spec.parts import (
     CdataCodec,
     Codec,
@@ -77,12 +77,23 @@ class ValueCut:
 
     middle: tuple[str | TypeSlot, ...]
     close: str
+    """What closes a string; quotes are its codec's."""
     codecs: Codecs
+    closers: Mapping[JsonType, str] = field(default_factory=dict)
+    """What closes a value of each type, where that is not the same for all."""
 
 
-def cut_values(texts: ValueTexts, middle: str, close: str, item_open: str) -> ValueCut:
-    """Learn the codecs of values that stand after `middle` and before `close` (as seen around a plain string)."""
+def cut_values(
+    texts: ValueTexts, middle: str, close: str, item_open: str, *, one_closer: bool = False
+) -> ValueCut:
+    """Learn the codecs of values that stand after `middle` and before `close` (as seen around a plain string).
+
+    `one_closer`: what closes a value does not depend on its type, as it is made of the argument's name.
+    """
     tail = texts.plain.partition(texts.plain_value)[2]
+    closers = closers_by_type(texts.typed, middle, close, tail) if close and not one_closer else None
+    if closers is not None:
+        texts = replace(texts, typed=closers.alike)
     quotes, words, middle_now, tail_now = _compare_integer(texts, middle, tail)
     if quotes is not None:
         close = close[len(quotes[1]) :]
@@ -101,7 +112,7 @@ def cut_values(texts: ValueTexts, middle: str, close: str, item_open: str) -> Va
         parts = (words.before, TypeSlot(words=filled), words.after)
     strings = _string_slots(texts, middle if quotes is None else middle_now, tail_now, words)
     found["string"] = _string_codec(strings, quotes)
-    return ValueCut(parts, close, Codecs(**found))
+    return ValueCut(parts, close, Codecs(**found), closers.words if closers is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +146,7 @@ def _compare_integer(
         _, words, unquoted, _ = _compare_integer(_unquoted(texts, quote), middle[: -len(quote)], after)
         return (quote, quote), words, unquoted, after
     if after == tail:
-        lead = common_prefix(middle, before)
-        end = common_suffix(middle[len(lead) :], before[len(lead) :])
+        lead, end = around_word(middle, before)
         words = _Words(
             lead, end, middle[len(lead) : len(middle) - len(end)], before[len(lead) : len(before) - len(end)]
         )

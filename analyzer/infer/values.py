@@ -18,7 +18,7 @@ from analyzer.infer.turn import Regions
 from analyzer.observe import probes
 from analyzer.observe.session import Ask, Session
 from analyzer.observe.variants import head
-from analyzer.spec.parts import ArgumentsSlot, JsonType, KeySlot, ValueSlot
+from analyzer.spec.parts import ArgumentsSlot, JsonType, KeySlot, TypeSlot, ValueSlot
 
 
 def items_slot(session: Session, regions: Regions, items: ItemsCut) -> ArgumentsSlot:
@@ -26,11 +26,13 @@ def items_slot(session: Session, regions: Regions, items: ItemsCut) -> Arguments
     call = session.needles.calls[0]
     texts = _value_texts(session, regions)
     cut = (
-        cut_values(texts, items.middle, items.close, items.open)
+        cut_values(texts, items.middle, items.close, items.open, one_closer=items.close_key is not None)
         if texts is not None
         else ValueCut((items.middle,), items.close, _default_codecs())
     )
     close: list[Any] = [cut.close] if cut.close else []
+    if cut.closers:
+        close = [TypeSlot(words=dict(cut.closers))]
     if items.close_key is not None:
         head_text, tail_text = items.close_key
         shortened = head_text[len(items.close) - len(cut.close) :] if cut.close != items.close else head_text
@@ -53,17 +55,20 @@ def _value_texts(session: Session, regions: Regions) -> ValueTexts | None:
     typed = typed_values(other.keys[0], other.values[0])
     probes_made: list[tuple[str, Any]] = [("string", plain), *typed.items()]
     probes_made += [("string", text) for text in (NASTY_QUOTES, NASTY_TAGS)]
-    asks = [
-        Ask(
-            [*head(session), probes.assistant(_text(session), [probes.call(call, {key: value})])],
-            tools=probes.tools(session.needles, {key: SCHEMAS[json_type]}),
-        )
-        for json_type, value in probes_made
-    ]
+
+    def ask(value: Any, schema: dict[str, Any]) -> Ask:
+        turn = probes.assistant(_text(session), [probes.call(call, {key: value})])
+        return Ask([*head(session), turn], tools=probes.tools(session.needles, {key: schema}))
+
+    asks = [ask(value, SCHEMAS[json_type]) for json_type, value in probes_made]
     after = [_after_key(regions.cut(text), key) for text in session.render(asks, "V")]
     if after[0] is None or plain not in after[0]:
         return None
     kinds: list[JsonType] = list(typed)
+    null = 1 + kinds.index("null")
+    if after[null] is None:  # a template that joins a property's type to a text takes no list of types
+        [text] = session.render([ask(None, {"type": "null"})], "V")
+        after[null] = _after_key(regions.cut(text), key)
     rendered = {
         kind: (typed[kind], text)
         for kind, text in zip(kinds, after[1 : 1 + len(kinds)], strict=True)

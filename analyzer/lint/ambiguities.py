@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from analyzer.spec.model import ContentSegment, Layout, ReasoningSegment, Spec
-from analyzer.spec.parts import ArgumentsSlot, Codec, KeySlot, NameSlot, ValueSlot
+from analyzer.spec.parts import ArgumentsSlot, Codec, ItemPart, KeySlot, NameSlot, TypeSlot, ValueSlot
 
 UNESCAPED: Final = frozenset({"raw", "quoted", "dialect", "cdata"})
 """The kinds of codec that write a string as it is."""
@@ -79,6 +79,17 @@ def _behind(parts: tuple[object, ...], at: int) -> str:
     return following if isinstance(following, str) else ""
 
 
+def _text_closer(item: tuple[ItemPart, ...]) -> str:
+    """What closes a text: the literals behind the value, and of words that follow the type a text's, up to another slot."""
+    at = next(number for number, part in enumerate(item) if isinstance(part, ValueSlot))
+    closer = ""
+    for part in item[at + 1 :]:
+        if isinstance(part, KeySlot | ValueSlot):
+            break
+        closer += part if isinstance(part, str) else part.words.get("string", "")
+    return closer
+
+
 # ------------------------------------------------------------------------------------------------------------- rules
 
 
@@ -103,9 +114,9 @@ def _unended(spec: Spec) -> Iterator[Ambiguity]:
                 )
         if slot.codecs is None or slot.codecs.string.kind not in ("raw", "escaped"):
             continue
-        closed = isinstance(item[-1], str) or slot.separator
         after = rest[0] if rest and isinstance(rest[0], str) else ""
-        if isinstance(item[-1], ValueSlot) and not (closed and after):
+        unclosed = not isinstance(item[-1], str) and not _text_closer(item)
+        if unclosed and not isinstance(item[-1], KeySlot) and not (slot.separator and after):
             yield Ambiguity(
                 "unended_value", f"{path}.item[{len(item) - 1}]", "Nothing ends a raw value.", fatal=True
             )
@@ -125,8 +136,9 @@ def _blank_structure(spec: Spec) -> Iterator[Ambiguity]:
             continue
         kinds = [part if isinstance(part, str) else part.slot for part in slot.item]
         at = kinds.index("value")
+        words = "".join(part.words.get("string", "") for part in slot.item[at:] if isinstance(part, TypeSlot))
         between = [*kinds[at + 1 :], slot.separator, *kinds[:at]]
-        literal = "".join(text for text in between if text not in ("key", "type", "value"))
+        literal = words + "".join(text for text in between if text not in ("key", "type", "value"))
         if not literal.strip():
             yield Ambiguity(
                 "blank_structure",
@@ -218,8 +230,7 @@ def _unescaped_values(spec: Spec) -> Iterator[Ambiguity]:
     for path, slot, rest in _items(spec):
         if slot.codecs is None or not _is_unescaped(slot.codecs.string) or slot.item is None:
             continue
-        at = next(number for number, part in enumerate(slot.item) if isinstance(part, ValueSlot))
-        closer = _behind(slot.item, at) or slot.separator or _behind(("", *rest), 0)
+        closer = _text_closer(slot.item) or slot.separator or _behind(("", *rest), 0)
         yield Ambiguity(
             "unescaped_values",
             f"{path}.codecs.string",
@@ -254,8 +265,11 @@ def _markers(spec: Spec) -> Iterator[tuple[str, str]]:
                 yield f"{path}.parts[{number}]", part
             elif isinstance(part, ArgumentsSlot):
                 for at, piece in enumerate(part.item or ()):
+                    place = f"{path}.parts[{number}].item[{at}]"
                     if isinstance(piece, str):
-                        yield f"{path}.parts[{number}].item[{at}]", piece
+                        yield place, piece
+                    elif isinstance(piece, TypeSlot):
+                        yield from ((f"{place}.words", word) for word in piece.words.values())
 
 
 def _end_in_marker(spec: Spec) -> Iterator[Ambiguity]:

@@ -21,6 +21,7 @@ _ERRORS: Final = frozenset(
         "content_lost_beside_calls",
         "content_moved_behind_results",
         "html_escaped",
+        "markup_escaped",
         "null_content_printed",
         "second_call_lost",
         "value_type_lost",

@@ -17,7 +17,7 @@ from analyzer.spec.model import (
     Spec,
     around_content,
 )
-from analyzer.spec.parts import JSON_TYPES, ArgumentsSlot, Codec, Codecs, IdSlot
+from analyzer.spec.parts import JSON_TYPES, ArgumentsSlot, Codec, Codecs, IdSlot, TypeSlot
 
 CODECS: Final = {
     "raw": "raw text",
@@ -155,11 +155,26 @@ def _arguments(layout: Layout) -> _Phrases:
         yield Phrase("one value: " + (_codec(slot.codec) if slot.codec is not None else "JSON"))
         return
     for part in slot.item:
-        yield _literal(part) if isinstance(part, str) else Phrase(f" {part.slot.upper()} ", "argument")
+        if isinstance(part, str):
+            yield _literal(part)
+        elif isinstance(part, TypeSlot):
+            yield from _words(part)
+        else:
+            yield Phrase(f" {part.slot.upper()} ", "argument")
     if slot.separator:
         yield Phrase(" separated by ")
         yield _literal(slot.separator)
     yield Phrase(f"; {_by_type(slot.codecs)}")
+
+
+def _words(slot: TypeSlot) -> _Phrases:
+    """Each of the words, with the types that it stands beside."""
+    for number, word in enumerate(dict.fromkeys(slot.words.values())):
+        types = [kind for kind, one in slot.words.items() if one == word]
+        yield Phrase(", or " if number else " ")
+        yield _literal(word)
+        yield Phrase(f" ({', '.join(types)})")
+    yield Phrase(" ")
 
 
 def _codec(codec: Codec) -> str:

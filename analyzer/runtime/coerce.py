@@ -214,6 +214,11 @@ def _type_of(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
+def told(said: frozenset[str], names: frozenset[str] | None) -> frozenset[str] | None:
+    """Return the types that a value may have by the format's word for its type, `said`, and by its schema, `names`."""
+    return said if "string" not in said or len(said) == 1 else (names or None)
+
+
 def starts_like_value(text: str) -> bool:
     """True when text may be a JSON or Python value; else it can be nothing but a string."""
     stripped = text.lstrip()

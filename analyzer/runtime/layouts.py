@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
+from analyzer.runtime.coerce import ALL
 from analyzer.runtime.json_head import UsualHead, usual_head
 from analyzer.runtime.literals import FAIL, MARKER, MORE, OK, Lit, Watch, white_end
 
 LITERAL, NAME, ID, INDEX, ARGUMENTS, KEY, TYPE, VALUE = range(8)
 
 Step: TypeAlias = tuple[int, Any]
+Closer: TypeAlias = tuple[Lit, frozenset[str] | None]
+"""What closes a value, and the JSON types that it stands behind; None: all."""
 
 SELF_DELIMITING: Final = frozenset({"json", "python", "dialect", "json_text", "quoted"})
 _CLOSES: Final = 1024
@@ -67,10 +70,13 @@ class Arguments:
     """How the arguments of a sequence layout are written."""
 
     __slots__ = (
+        "_closers",
         "_closes",
         "after",
+        "by_type",
         "call_follow",
         "codecs",
+        "dynamic",
         "extra",
         "first",
         "follow",
@@ -108,6 +114,11 @@ class Arguments:
         """True when that may begin inside of a number, such as an E."""
         self.first: tuple[str, ...] = ()
         self._closes: dict[str, tuple[Lit, Watch]] = {}
+        self._closers: dict[str, tuple[Closer, ...]] = {}
+        self.dynamic = False
+        """True when the key stands in what closes a value."""
+        self.by_type = False
+        """True when what closes a value depends on its type."""
         self.follow = self.call_follow = Watch(())
         self.extra: set[str] = set()
         self.key_watch: dict[int, Watch] = {}
@@ -122,13 +133,15 @@ class Arguments:
             self.opener = self.item[0][1]
         self.value_at = next(n for n, step in enumerate(self.item) if step[0] == VALUE)
         self.post = self.item[self.value_at + 1 :]
+        self.dynamic = any(kind == KEY for kind, _ in self.post)
+        self.by_type = any(kind == TYPE for kind, _ in self.post)
         codecs = self.codecs
         self.raw = codecs.string.kind in {"raw", "escaped", "cdata"}
         for container in ("array", "object"):
             codec = getattr(codecs, container)
             if codec.kind == "nested":
                 self.nested = codec.array_key
-        for kind, step in self.item:
+        for kind, step in self.item[: self.value_at]:
             if kind == TYPE:
                 words: dict[str, set[str]] = {}
                 for name, word in step.words.items():
@@ -139,7 +152,9 @@ class Arguments:
                 self.key_watch[n] = Watch([self.item[n + 1][1].core or self.item[n + 1][1].text])
         self.first = tuple(core for core in (self.opener.core, self.after.core) if core)
         closer = self.post[0][1].core if self.post and self.post[0][0] == LITERAL else ""
-        ends = (closer,) if closer else (self.separator.core, self.after.core)
+        ends: tuple[str, ...] = (closer,) if closer else (self.separator.core, self.after.core)
+        if self.by_type and not closer:
+            ends = tuple(lit.core for lit, _ in self.closers(""))
         self.stops = tuple(core for core in ends if core)
         self.stops_in_words = any(core[0].isalnum() for core in self.stops)
 
@@ -173,14 +188,15 @@ class Arguments:
 
     def closer(self, key: str, *, lenient: bool) -> tuple[Lit, Watch]:
         """Return what closes the value of argument `key`, and the search for it and for what ends it without."""
-        dynamic = any(step[0] == KEY for step in self.post)
-        slot = f"{key if dynamic else ''}\0{lenient}"
+        slot = f"{key if self.dynamic else ''}\0{lenient}"
         found = self._closes.get(slot)
         if found is None:
-            text = "".join(key if kind == KEY else step.text for kind, step in self.post)
-            lit = Lit(text, soft=self.soft)
+            lit = Lit(self._text_behind(key, "string"), soft=self.soft)
             leads = [lit.lead]
             tokens = [lit.core]
+            if self.by_type:
+                leads += [one.lead for one, _ in self.closers(key)]
+                tokens += [one.core for one, _ in self.closers(key)]
             if not lit.core:
                 tokens += [self.separator.core, self.after.core]
                 leads += [self.after.lead]
@@ -197,6 +213,33 @@ class Arguments:
             if len(self._closes) < _CLOSES:
                 self._closes[slot] = found
         return found
+
+    def closers(self, key: str) -> tuple[Closer, ...]:
+        """Return all that may close the value of argument `key`, the longest first."""
+        slot = key if self.dynamic else ""
+        found = self._closers.get(slot)
+        if found is None:
+            texts: dict[str, set[str]] = {}
+            for kind in ALL:
+                texts.setdefault(self._text_behind(key, kind), set()).add(kind)
+            found = tuple(
+                (Lit(text, soft=self.soft), frozenset(texts[text]) if self.by_type else None)
+                for text in sorted(texts, key=lambda text: (-len(text), text))
+            )
+            if len(self._closers) < _CLOSES:
+                self._closers[slot] = found
+        return found
+
+    def closer_behind(self, key: str, kind: str) -> Lit:
+        """Return what closes the value of argument `key` when it is of this JSON type."""
+        return next(lit for lit, kinds in self.closers(key) if kinds is None or kind in kinds)
+
+    def _text_behind(self, key: str, kind: str) -> str:
+        """What stands behind a value of this JSON type."""
+        return "".join(
+            key if what == KEY else step.words.get(kind, "") if what == TYPE else step.text
+            for what, step in self.post
+        )
 
 
 class SequenceProgram:

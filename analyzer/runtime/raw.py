@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from analyzer.runtime.coerce import Types, decode_text, starts_like_value
+from analyzer.runtime.coerce import Types, decode_text, starts_like_value, told
 from analyzer.runtime.copying import clone
 from analyzer.runtime.layouts import LITERAL
 from analyzer.runtime.literal_scan import LiteralScanner
@@ -15,7 +15,7 @@ from analyzer.runtime.words import json_inner
 
 if TYPE_CHECKING:
     from analyzer.runtime.call import Call
-    from analyzer.runtime.layouts import Arguments
+    from analyzer.runtime.layouts import Arguments, Closer
     from analyzer.runtime.state import State
 
 UNDECIDED, STREAM, HOLD = range(3)
@@ -34,12 +34,14 @@ class RawValue:
         "_null",
         "_pieces",
         "_probe",
+        "_said",
         "_scan",
         "_schema",
         "_start",
         "_unread",
         "arguments",
         "call",
+        "closers",
         "watch",
     )
 
@@ -56,6 +58,8 @@ class RawValue:
         self.arguments = arguments
         self._key = key
         self._names = names
+        self._said: frozenset[str] | None = None
+        """The types that the closer speaks of, once it has been read."""
         self._schema = schema
         self._given = given
         self._scan = 0
@@ -68,6 +72,8 @@ class RawValue:
         self.watch: Watch
         lenient = arguments.soft
         self._lit, self.watch = arguments.closer(key, lenient=lenient)
+        self.closers: tuple[Closer, ...] = ()
+        """What may close the value, where that depends on its type."""
         self._null = "None" if arguments.codecs.null.kind == "python" else "null"
         plain = arguments.codecs.string.kind == "raw"
         text_only = names is not None and "string" in names and "null" not in names
@@ -138,7 +144,12 @@ class RawValue:
         lit = self._lit
         arguments = self.arguments
         waiting = False
-        if lit.core and token == lit.core:
+        if self.closers:
+            status, end, lead = self._ends_by_type(buf, where, token, final)
+            if status == OK:
+                return OK, end, lead
+            waiting = status == MORE
+        elif lit.core and token == lit.core:
             status, end, _ = lit.match(buf, where, 0, final)
             if status == OK:
                 status = self._followed(buf, end, final, arguments.follow)
@@ -166,6 +177,21 @@ class RawValue:
                 return OK, where, lit.lead or arguments.opener.lead
             waiting = status == MORE
         return (MORE if waiting else FAIL), where, ""
+
+    def _ends_by_type(self, buf: str, where: int, token: str, final: bool) -> tuple[int, int, str]:
+        """Judge a candidate where each type has its own closer; the one that stands there says the type."""
+        waiting = False
+        for lit, kinds in self.closers:
+            if not lit.core or not token.startswith(lit.core):
+                continue
+            status, end, _ = lit.match(buf, where, 0, final)
+            if status == OK:
+                status = self._followed(buf, end, final, self.arguments.follow)
+            if status == OK:
+                self._said = kinds
+                return OK, end, lit.lead
+            waiting = waiting or status == MORE
+        return MORE if waiting else FAIL, where, ""
 
     def _in_container(self, parser: State, where: int) -> bool:
         """True while `where` is inside a list or object: what stands there ends nothing."""
@@ -284,6 +310,8 @@ class RawValue:
         if self._how == STREAM:
             parser.put_arguments('"', parser.offset, parser.offset)
             return
+        if self._said is not None:
+            self._names = told(self._said, self._names)
         text = "".join(self._pieces)
         self._pieces.clear()
         codec = self.arguments.codecs

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.runtime.arguments import Scanner, report, scanner_for
-from analyzer.runtime.coerce import Types, quoted
+from analyzer.runtime.coerce import Types, quoted, told
 from analyzer.runtime.copying import clone
 from analyzer.runtime.json_scan import JsonScanner
 from analyzer.runtime.json_steps import NUMBER
-from analyzer.runtime.layouts import LITERAL, Arguments
+from analyzer.runtime.layouts import LITERAL, Arguments, Closer
 from analyzer.runtime.literal_scan import LiteralScanner
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, Lit, white_end
 from analyzer.runtime.names import slot
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
     from analyzer.runtime.state import State
 
 BETWEEN, ITEM = range(2)
+_NUMBERS: Final = frozenset({"integer", "number"})
+_BEGUN: Final = {
+    char: frozenset((kind,))
+    for chars, kind in (
+        ("{", "object"),
+        ("[", "array"),
+        ("\"'", "string"),
+        ("tfTF", "boolean"),
+        ("nN", "null"),
+    )
+    for char in chars
+}
+"""The types of values by their first character; all others are numbers'."""
 
 
 class Frame:
@@ -44,6 +57,7 @@ class ItemValues:
     """Reads values, for `ArgumentItems`."""
 
     __slots__ = (
+        "_begun",
         "_frames",
         "_key",
         "_lit_token",
@@ -69,6 +83,8 @@ class ItemValues:
         self._scan = 0
         self._key = ""
         self._word = ""
+        self._begun = _NUMBERS
+        """The types that the value may have by its first character, where its closer depends on that."""
         self._value: RawValue | None = None
         self._scanner: Scanner | None = None
         self._separated = False
@@ -117,8 +133,7 @@ class ItemValues:
             elif schema.closed or child is not None:
                 names = frozenset({"string"})
         if self.arguments.words and self._word in self.arguments.words:
-            said = self.arguments.words[self._word]
-            names = said if "string" not in said or len(said) == 1 else (names or None)
+            names = told(self.arguments.words[self._word], names)
         return names, child
 
     def _read_value(self, parser: State, final: bool) -> int:
@@ -153,6 +168,8 @@ class ItemValues:
                 return MORE
             if isinstance(scanner, LiteralScanner):
                 scanner.stops = arguments.stops
+            if arguments.by_type:
+                self._begun = self._kinds_at(buf, at)
             self._scanner = scanner
             self._put_key(parser)
             return OK
@@ -168,6 +185,8 @@ class ItemValues:
         self._put_key(parser)
         frame = self._frames[-1]
         self._value = RawValue(self.call, arguments, self._key, names, frame.types, frame.given)
+        if arguments.by_type:
+            self._value.closers = self._closers()
         return OK
 
     def _put_key(self, parser: State) -> None:
@@ -187,9 +206,9 @@ class ItemValues:
         at = white_end(buf, parser.pos)
         if at == len(buf) and not final and at - parser.pos <= WHITE_CAP:
             return MORE
-        close, _ = arguments.closer(self._key, lenient=False)
-        status = self._starts(buf, at, close.core, final)
         names = None if child is None else child.names
+        close = arguments.closer_behind(self._key, "array" if names and "array" in names else "object")
+        status = self._starts(buf, at, close.core, final)
         if status != FAIL:
             if status == MORE:
                 return MORE
@@ -216,7 +235,7 @@ class ItemValues:
         )
         self._put_key(parser)
         parser.markup(at)
-        frame = Frame(kind, child, self._key, close)
+        frame = Frame(kind, child, self._key, arguments.closer_behind(self._key, kind))
         self._frames.append(frame)
         self._state = BETWEEN
         return OK
@@ -262,13 +281,11 @@ class ItemValues:
         if at == len(text):
             return OK if final else MORE
         waiting = False
-        post = arguments.post[0][1].core if arguments.post and arguments.post[0][0] == LITERAL else ""
-        for core in (post,) if post else (arguments.separator.core, arguments.after.core):
-            if core:
-                status = self._starts(text, at, core, final)
-                if status == OK:
-                    return OK
-                waiting = waiting or status == MORE
+        for core in arguments.stops:
+            status = self._starts(text, at, core, final)
+            if status == OK:
+                return OK
+            waiting = waiting or status == MORE
         return MORE if waiting else FAIL
 
     def _scan_value(self, parser: State, final: bool) -> int:
@@ -291,17 +308,45 @@ class ItemValues:
             return FAIL
         if not scanner.done:
             return FAIL if final else MORE
-        closer, _ = self.arguments.closer(self._key, lenient=False)
-        if closer.core:
-            at = white_end(buf, parser.pos) if closer.soft else parser.pos
-            if at - parser.pos > WHITE_CAP:
-                return FAIL
-            if at == len(buf) and not final:
-                return MORE
-            status, end, _ = closer.match(buf, at, 0, final)
-            if status != OK:
-                return status
+        status, end = self._closed(buf, parser.pos, final)
+        if status != OK:
+            return status
+        if end > parser.pos:
             parser.markup(end)
         report(scanner, self.call, self._key)
         self._scanner = None
         return OK
+
+    def _closed(self, buf: str, at: int, final: bool) -> tuple[int, int]:
+        """Match what closes the value that ends at `at`: strictly, only what stands behind values of its own type."""
+        waiting = False
+        arguments = self.arguments
+        for closer, kinds in self._closers():
+            if kinds is not None and not arguments.soft and not kinds & self._begun:
+                continue
+            if not closer.core:
+                return OK, at
+            begin = white_end(buf, at) if closer.soft else at
+            if begin - at > WHITE_CAP:
+                return FAIL, at
+            if begin == len(buf) and not final:
+                return MORE, at
+            status, end, _ = closer.match(buf, begin, 0, final)
+            if status == OK:
+                return OK, end
+            waiting = waiting or status == MORE
+        return MORE if waiting else FAIL, at
+
+    def _closers(self) -> tuple[Closer, ...]:
+        """What may close the value; where a word before it says the type, only that type's closers."""
+        found = self.arguments.closers(self._key)
+        said = self.arguments.words.get(self._word) if self.arguments.by_type else None
+        return found if said is None else tuple(one for one in found if one[1] is None or one[1] & said)
+
+    def _kinds_at(self, buf: str, at: int) -> frozenset[str]:
+        """The types of a value that begins at `at`."""
+        string = self.arguments.codecs.string
+        opener = string.open if string.kind == "quoted" else string.quote if string.kind == "dialect" else ""
+        if opener and buf.startswith(opener, at):
+            return frozenset({"string"})
+        return _BEGUN.get(buf[at : at + 1], _NUMBERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from analyzer.spec.document import to_data
@@ -26,8 +27,18 @@ def _collect(value: Any, found: set[str]) -> None:
             elif key in ("parts", "item"):
                 found.update(part.strip() for part in item if isinstance(part, str))
                 _collect([part for part in item if isinstance(part, dict)], found)
+                found.update(word.strip() for word in _closers(item))
             else:
                 _collect(item, found)
     elif isinstance(value, list):
         for item in value:
             _collect(item, found)
+
+
+def _closers(item: list[Any]) -> Iterator[str]:
+    """The words behind an item's value: they close it, as those before it say its type."""
+    slots = [part.get("slot") if isinstance(part, dict) else None for part in item]
+    at = slots.index("value") if "value" in slots else len(slots)
+    for part in item[at:]:
+        if isinstance(part, dict) and part.get("slot") == "type":
+            yield from part["words"].values()

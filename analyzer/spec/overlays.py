@@ -335,4 +335,8 @@ def _layout_literals(layout: Layout) -> Iterator[str]:
         if isinstance(part, str):
             yield part
         elif part.slot == "arguments" and part.item is not None:
-            yield from (item for item in part.item if isinstance(item, str))
+            for item in part.item:
+                if isinstance(item, str):
+                    yield item
+                elif item.slot == "type":
+                    yield from item.words.values()

@@ -190,7 +190,10 @@ class KeySlot(Frozen):
 
 
 class TypeSlot(Frozen):
-    """A word that depends on the value's JSON type, such as `true`/`false` in `string="true"` (only inside an item)."""
+    """A word that depends on the value's JSON type, such as `true`/`false` in `string="true"` (only inside an item).
+
+    Behind the value it is what closes it: one of several closers, by the type of what they close.
+    """
 
     slot: Literal["type"] = "type"
     """The tag."""

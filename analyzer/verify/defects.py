@@ -55,6 +55,7 @@ KINDS: Final[dict[str, str]] = {
     "arguments_python_dict": "Arguments given as a mapping are printed as Python does, not as JSON.",
     "non_ascii_escaped": "Characters beyond ASCII are written as escapes.",
     "html_escaped": "Characters such as `<` are written as HTML escapes.",
+    "markup_escaped": "Markers of a call are written as HTML escapes, such as `&lt;/p&gt;` for `</p>`.",
     "arguments_text_only": "Arguments must be given as JSON text; a mapping is refused or written in another way.",
     "arguments_mapping_only": "Arguments must be given as a mapping; JSON text is refused or written in another way.",
     "parallel_calls_refused": "A turn of more than one call is refused.",

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 
 from analyzer.chat import ToolCall
 from analyzer.spec.model import CallsSegment, JsonLayout, Layout, SequenceLayout, Spec
-from analyzer.spec.parts import ArgumentsSlot, Codec, IdSlot, IndexSlot, JsonCodec, JsonTextCodec, NameSlot
+from analyzer.spec.parts import (
+    ArgumentsSlot,
+    Codec,
+    IdSlot,
+    IndexSlot,
+    JsonCodec,
+    JsonTextCodec,
+    NameSlot,
+    TypeSlot,
+)
 
 DEFAULT_ID: str = "functions.{name}:{index}"
 """How an id that has to hold the name is made when the spec does not say."""
@@ -21,6 +30,19 @@ def layout_parts(layout: Layout) -> Iterator[object]:
         yield layout.close
     else:
         yield from layout.parts
+
+
+def call_literals(layout: Layout) -> Iterator[str]:
+    """The literals of a layout, those of its arguments' items and the words that follow a value's type among them."""
+    for part in layout_parts(layout):
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, ArgumentsSlot):
+            for piece in part.item or ():
+                if isinstance(piece, str):
+                    yield piece
+                elif isinstance(piece, TypeSlot):
+                    yield from piece.words.values()
 
 
 def arguments_slot(layout: Layout) -> ArgumentsSlot | None:

@@ -25,6 +25,7 @@ from analyzer.verify.shapes import check_shapes, declare_less
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
 from analyzer.verify.witnesses import (
     defects_of,
+    escaped_markup,
     forgotten_content,
     moved_content,
     odd_prompt,
@@ -111,6 +112,7 @@ def verify(
     ]
     work.defects += style_defects(work.judged)
     work.defects += other_formats(spec, adapter, stage, traveller, good)
+    work.defects += escaped_markup(spec, work.judged, adapter, stage)
     collided = tuple(collisions(spec, adapter, stage, traveller, settings[0])) if spec.calls else ()
     work.unproven += collided
     known_texts = witnesses(spec, good)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from analyzer.spec.model import Defect
+from analyzer.spec.model import Defect, Spec
 from analyzer.verify.adapt import Adapter
 from analyzer.verify.cases import Call, Case, Reply, strings
 from analyzer.verify.constructions import Construction
 from analyzer.verify.defects import KINDS, Finding, Proof
 from analyzer.verify.judgement import Judgement, judge
+from analyzer.verify.literals import call_literals
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
 
+_MARKER: Final = re.compile(r"</?\w[^<>]*>")
+"""A tag, opening or closing."""
 _ROUNDS: Final = 4
 _SHOWN: Final = 600
 
@@ -58,6 +63,33 @@ def style_defects(judged: Sequence[Judgement]) -> Iterator[Defect]:
                 "render": trip.written[-_SHOWN:],
             }
             yield Defect(kind=kind, message=KINDS[kind], witness={**witness, "proof": "render"})
+
+
+def escaped_markup(
+    spec: Spec, judged: Sequence[Judgement], adapter: Adapter, stage: Stage
+) -> Iterator[Defect]:
+    """The defect of a template that escapes what it writes itself around calls: shown by one call with one argument, if that will do."""
+    kind = "markup_escaped"
+    texts = () if spec.calls is None else call_literals(spec.calls.layouts[0])
+    escaped = [text for text in texts if _MARKER.search(html.unescape(text)) and not _MARKER.search(text)]
+    found = [one.trip for one in judged if any(text in one.trip.written for text in escaped)]
+    if not found:
+        return
+    smallest = min(found, key=lambda trip: _size(trip.adapted.reply))
+    case, setting = smallest.adapted.case, smallest.adapted.setting
+    smaller = [
+        (
+            replace(case.with_reply(Reply(None, None, (Call(call.name, {key: value}),))), place="first"),
+            setting,
+        )
+        for call in smallest.adapted.reply.calls
+        for key, value in call.arguments.items()
+    ]
+    rendered = [trip for trip in render_trips(adapter, stage, smaller) if isinstance(trip, Trip)]
+    found = [trip for trip in rendered if any(text in trip.written for text in escaped)]
+    trip = min([*found, smallest], key=lambda trip: _size(trip.adapted.reply))
+    witness = {"messages": [*trip.adapted.before, trip.adapted.turn], "render": trip.written[-_SHOWN:]}
+    yield Defect(kind=kind, message=KINDS[kind], witness={**witness, "proof": "render"})
 
 
 def moved_content(trip: Trip) -> Defect:

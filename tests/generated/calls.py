@@ -123,16 +123,33 @@ def named_calls(draw: st.DrawFn, palette: Palette) -> model.SequenceLayout:
     return model.SequenceLayout(parts=literal_parts(open_, draw(spaces()), *bodies[style], last))
 
 
+ITEM_STYLES: Final = (
+    "attribute",
+    "equals",
+    "tag",
+    "pairs",
+    "typed",
+    "typed_words",
+    "typed_elements",
+    "typed_closers",
+    "line",
+)
+"""How one argument is written."""
+
+
 @st.composite
 def item_calls(draw: st.DrawFn, palette: Palette) -> model.SequenceLayout:
     """Arguments one by one: attributes, tags named by the key, marked keys and values, typed words."""
     open_, close = palette.pair("call")
-    style = draw(st.sampled_from(["attribute", "equals", "tag", "pairs", "typed", "typed_words", "line"]))
+    style = draw(st.sampled_from(ITEM_STYLES))
     around = draw(spaces())
     after = draw(spaces())
     words: dict[Any, str] = dict.fromkeys(parts.JSON_TYPES, "false")
     words["string"] = "true"
     kinds: dict[Any, str] = {kind: kind for kind in parts.JSON_TYPES}
+    closers: dict[Any, str] = {kind: f"</{kind}></a>" for kind in parts.JSON_TYPES}
+    escaped = draw(st.sets(st.sampled_from(parts.JSON_TYPES), min_size=1, max_size=6))
+    either: dict[Any, str] = {kind: "&lt;/a&gt;" if kind in escaped else "</a>" for kind in parts.JSON_TYPES}
     item_open, item_close = palette.pair("item")
     key_open, key_close = palette.pair("key")
     value_open, value_close = palette.pair("value")
@@ -161,6 +178,17 @@ def item_calls(draw: st.DrawFn, palette: Palette) -> model.SequenceLayout:
             "</param>",
             after,
         ),
+        "typed_elements": (
+            '<a n="',
+            KEY,
+            '"><',
+            parts.TypeSlot(words=kinds),
+            ">",
+            VALUE,
+            parts.TypeSlot(words=closers),
+            after,
+        ),
+        "typed_closers": ('<a n="', KEY, '">', around, VALUE, around, parts.TypeSlot(words=either), after),
         "line": (item_open, KEY, "=", VALUE, item_close, after),
     }
     codec = draw(st.sampled_from(["raw", "raw", "raw", "json", "python", "raw_python", "cdata", "escaped"]))

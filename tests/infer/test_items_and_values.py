@@ -61,13 +61,15 @@ def test_a_key_that_stands_twice_is_found() -> None:
     assert (cut.open, cut.middle, cut.close_key) == ("<", ">", ("</", ">"))
 
 
-def value_texts(spell: Callable[[Any], str], middle: Callable[[Any], str], tail: str = "</v>") -> ValueTexts:
+def value_texts(
+    spell: Callable[[Any], str], middle: Callable[[Any], str], tail: Callable[[Any], str] = lambda _: "</v>"
+) -> ValueTexts:
     """Write one argument for each probe value."""
     typed = typed_values(OTHER.keys[0], OTHER.values[0])
     plain = CALL.values[0]
 
     def text(value: Any) -> str:
-        return middle(value) + spell(value) + tail
+        return middle(value) + spell(value) + tail(value)
 
     return ValueTexts(
         text(plain), plain, {kind: (value, text(value)) for kind, value in typed.items()},
@@ -111,6 +113,80 @@ def test_a_word_that_follows_the_type_becomes_a_slot() -> None:
     assert (before, after) == ('" string="', '">')
     assert not isinstance(slot, str)
     assert (slot.words["string"], slot.words["integer"], slot.words["object"]) == ("true", "false", "false")
+
+
+TYPES: dict[type, str] = {str: "text", bool: "flag", int: "number", float: "number"}
+
+
+def type_word(value: Any) -> str:
+    """The name of an element for a value."""
+    return TYPES.get(type(value), "json")
+
+
+def escaped(value: Any) -> str:
+    """A closer that is escaped behind what has a length."""
+    return "&lt;/v&gt;" if isinstance(value, (str, list, dict)) else "</v>"
+
+
+@pytest.mark.parametrize(
+    ("spell", "middle", "close", "expected"),
+    [
+        (raw_or_json, lambda _: ">", escaped, ("raw", "&lt;/v&gt;", "</v>", "&lt;/v&gt;")),
+        (json.dumps, lambda _: ">", escaped, ("json", "&lt;/v&gt;", "</v>", "&lt;/v&gt;")),
+        (repr, lambda _: ">", escaped, ("python", "&lt;/v&gt;", "</v>", "&lt;/v&gt;")),
+        (
+            raw_or_json,
+            lambda value: f"><{type_word(value)}>",
+            lambda value: f"</{type_word(value)}>",
+            ("raw", "</text>", "</number>", "</json>"),
+        ),
+        (
+            json.dumps,
+            lambda value: f' as="{type_word(value)}">',
+            lambda value: f"</{type_word(value)}>",
+            ("json", "</text>", "</number>", "</json>"),
+        ),
+    ],
+)
+def test_closers_follow_the_type_of_what_they_close(
+    spell: Callable[[Any], str],
+    middle: Callable[[Any], str],
+    close: Callable[[Any], str],
+    expected: tuple[str, str, str, str],
+) -> None:
+    """The strings' codec, and the closers of strings, integers and objects."""
+    texts = value_texts(spell, middle, lambda value: close(value) + "</c>")
+    first, _, tail = texts.plain.partition(texts.plain_value)
+
+    cut = cut_values(texts, first, tail.removesuffix("</c>"), "<v ")
+
+    words = cut.closers
+    assert expected == (cut.codecs.string.kind, words["string"], words["integer"], words["object"])
+    assert len(words) == 7
+    worded = [part for part in cut.middle if not isinstance(part, str)]
+    assert bool(worded) == (middle("") != middle(1))
+
+
+@pytest.mark.parametrize(
+    ("spell", "middle"),
+    [
+        (raw_or_json, lambda _: ">"),
+        (json.dumps, lambda _: ">"),
+        (lambda value: f"<q>{value}<q>" if isinstance(value, str) else json.dumps(value), lambda _: ">"),
+        (lambda value: json.dumps(json.dumps(value)), lambda _: ">"),
+        (raw_or_json, lambda value: f'" string="{str(isinstance(value, str)).lower()}">'),
+    ],
+)
+def test_one_closer_is_no_word_that_follows_the_type(
+    spell: Callable[[Any], str], middle: Callable[[Any], str]
+) -> None:
+    """Quotes of any kind belong to the codec, and words before the value say nothing of its closer."""
+    texts = value_texts(spell, middle, lambda _: "</v></c>")
+    first, _, tail = texts.plain.partition(texts.plain_value)
+
+    cut = cut_values(texts, first, tail.removesuffix("</c>"), "<v ")
+
+    assert cut.closers == {}
 
 
 def test_json_is_found_by_decoding_and_not_by_braces() -> None:

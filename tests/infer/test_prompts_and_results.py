@@ -46,6 +46,31 @@ def test_words_that_a_setting_writes_behind_the_user_are_no_header() -> None:
     assert spec.verification.verdict == "proven"
 
 
+def test_a_closer_that_every_turn_begins_with_is_no_header() -> None:
+    """Without reasoning each turn begins with its closer; the prompt that opens it under a setting is none of another header."""
+    _, spec = analysed(
+        "{%- for message in messages -%}{%- if message.role == 'assistant' -%}"
+        "{{- ('<think>' + message.reasoning_content if message.reasoning_content else '') + '</think>' -}}"
+        "{{- message.content or '' -}}"
+        + CALLS
+        + "{{- '<end>' -}}{%- elif message.role == 'tool' -%}{{- '<tool>' + message.content + '<bot>' -}}"
+        "{%- else -%}{{- '<' + message.role + '>' + message.content -}}"
+        "{{- '<bot>' if message.role == 'user' -}}{%- endif -%}{%- endfor -%}"
+        "{%- if add_generation_prompt -%}{{- '<think>' if deep is defined and deep else '</think>' -}}{%- endif -%}"
+    )
+
+    texts = {(prompt.after, prompt.set.get("deep", False)): prompt.text for prompt in spec.turn.prompts}
+    assert {
+        ("user", False): "</think>",
+        ("user", True): "<think>",
+        ("result", False): "</think>",
+        ("result", True): "<think>",
+    } == texts
+    assert "" == spec.turn.header
+    assert spec.verification is not None
+    assert "proven" == spec.verification.verdict
+
+
 def test_an_empty_thought_before_texts_only_is_a_segment_of_its_own() -> None:
     """Texts write it, calls do not, and the prompt writes it before either: what follows it is the text's own opener."""
     _, spec = analysed(

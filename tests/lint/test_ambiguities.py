@@ -17,7 +17,16 @@ from analyzer.spec.model import (
     Spec,
     Turn,
 )
-from analyzer.spec.parts import ArgumentsSlot, Codecs, JsonCodec, KeySlot, NameSlot, ValueSlot
+from analyzer.spec.parts import (
+    JSON_TYPES,
+    ArgumentsSlot,
+    Codecs,
+    JsonCodec,
+    KeySlot,
+    NameSlot,
+    TypeSlot,
+    ValueSlot,
+)
 
 WHOLE = ArgumentsSlot(codec=JsonCodec())
 
@@ -25,6 +34,11 @@ WHOLE = ArgumentsSlot(codec=JsonCodec())
 def items(*item: Any, separator: str = "", string: str = "raw") -> ArgumentsSlot:
     """Arguments one by one."""
     return ArgumentsSlot(item=item, separator=separator, codecs=Codecs(string=string))  # type: ignore[arg-type]
+
+
+def closers(**words: str) -> TypeSlot:
+    """What closes a value by its type; what is not given closes with a semicolon."""
+    return TypeSlot(words={**dict.fromkeys(JSON_TYPES, ";"), **words})
 
 
 def spec(
@@ -47,12 +61,28 @@ def test_a_clear_format_has_none() -> None:
     assert () == ambiguities(spec(*GOOD))
 
 
+def test_a_closer_that_follows_the_type_closes_a_raw_value() -> None:
+    """A text's is the one that a text may hold."""
+    item = items(KeySlot(), "=", ValueSlot(), closers(string="</text>"))
+    found = ambiguities(spec("<call>", NameSlot(), ":", item, "</call>"))
+
+    assert [("unescaped_values", ("</text>",), False)] == [
+        (one.kind, one.literals, one.fatal) for one in found
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "kind"),
     [
         (spec("<call>", NameSlot(), items("", KeySlot(), "=", ValueSlot(), ";"), "</call>"), "unended_value"),
         (spec("<call>", NameSlot(), ":", items(KeySlot(), ValueSlot(), ";"), "</call>"), "unended_value"),
         (spec("<call>", NameSlot(), ":", items(KeySlot(), "=", ValueSlot()), "</call>"), "unended_value"),
+        (
+            spec(
+                "<call>", NameSlot(), ":", items(KeySlot(), "=", ValueSlot(), closers(string="")), "</call>"
+            ),
+            "unended_value",
+        ),
         (
             spec("<call>", NameSlot(), ":", items(KeySlot(), " ", ValueSlot(), "\n"), "</call>"),
             "blank_structure",

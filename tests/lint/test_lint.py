@@ -63,6 +63,7 @@ SPOILT: Final[dict[str, tuple[str, str]]] = {
         "{{- arguments if arguments is string else arguments | tojson",
         "{{- arguments | tojson | e",
     ),
+    "markup_escaped": ("{{- '<tool_call>\\n", "{{- '<tool_call>\\n' | e -}}{{- '"),
     "non_ascii_escaped": ("arguments | tojson", "arguments | tojson(ensure_ascii=true)"),
     "calls_lost_beside_content": (
         "message.tool_calls or []",
@@ -250,6 +251,7 @@ def test_each_fault_is_found(kind: str) -> None:
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
+        ("defect_closer_escaped", "markup_escaped"),
         ("defect_content_dropped", "content_lost_beside_calls"),
         ("defect_python_dict_arguments", "arguments_python_dict"),
         ("defect_second_call_lost", "second_call_lost"),
@@ -263,6 +265,18 @@ def test_each_fault_is_found(kind: str) -> None:
 def test_our_templates_with_a_fault(name: str, kind: str) -> None:
     """Those that were written to have one."""
     assert kind in kinds((FOLDER / f"{name}.jinja").read_text(encoding="utf-8"))
+
+
+def test_an_escaped_closer_is_shown_by_one_call_with_one_argument() -> None:
+    """And not found where nothing is escaped."""
+    text = (FOLDER / "defect_closer_escaped.jinja").read_text(encoding="utf-8")
+    [found] = [one for one in linted(text) if one.kind == "markup_escaped"]
+
+    *_, turn = found.conversation["messages"]
+    [call] = turn["tool_calls"]
+    assert 1 == len(call["function"]["arguments"])
+    assert "&lt;/with&gt;" in found.evidence["render"]
+    assert "markup_escaped" not in kinds(text.replace("value | tojson | safe", "value | tojson"))
 
 
 def test_findings_are_reproducible() -> None:

@@ -121,6 +121,70 @@ SPECS: dict[str, dict[str, Any]] = {
             ],
         },
     ),
+    # each value in an element named by its type: the closer says it once more
+    "typed_elements": _turn(
+        {"header": "<bot>", "prompts": [{"text": "<bot>"}]},
+        {"kind": "content", "end": {"literal": "<eos>"}},
+        {
+            "kind": "calls", "separator": "\n", "end": {"literal": "<eos>"},
+            "layouts": [
+                {"kind": "sequence", "parts": [
+                    "<run>", NAME, "\n",
+                    {"slot": "arguments",
+                     "item": ["<arg ", KEY, "><",
+                              {"slot": "type", "words": {"string": "text", "integer": "number", "number": "number",
+                                                         "boolean": "flag", "null": "json", "array": "json",
+                                                         "object": "json"}},
+                              ">", VALUE,
+                              {"slot": "type", "words": {"string": "</text></arg>\n", "integer": "</number></arg>\n",
+                                                         "number": "</number></arg>\n", "boolean": "</flag></arg>\n",
+                                                         "null": "</json></arg>\n", "array": "</json></arg>\n",
+                                                         "object": "</json></arg>\n"}}],
+                     "codecs": {"string": "raw"}},
+                    "</run>"]},
+            ],
+        },
+    ),
+    # raw text, whose closer alone says what type it is of
+    "typed_closers": _turn(
+        {"header": "<bot>", "prompts": [{"text": "<bot>"}]},
+        {"kind": "content", "end": {"literal": "<eos>"}},
+        {
+            "kind": "calls", "separator": "\n", "end": {"literal": "<eos>"},
+            "layouts": [
+                {"kind": "sequence", "parts": [
+                    "<run>", NAME, "\n",
+                    {"slot": "arguments",
+                     "item": ["<arg ", KEY, ">", VALUE,
+                              {"slot": "type", "words": {"string": "</text>\n", "integer": "</value>\n",
+                                                         "number": "</value>\n", "boolean": "</value>\n",
+                                                         "null": "</value>\n", "array": "</value>\n",
+                                                         "object": "</value>\n"}}],
+                     "codecs": {"string": "raw"}},
+                    "</run>"]},
+            ],
+        },
+    ),
+    # JSON and Python words, the closer escaped behind some types
+    "escaped_closers": _turn(
+        {"header": "<bot>", "prompts": [{"text": "<bot>"}]},
+        {"kind": "content", "end": {"literal": "<eos>"}},
+        {
+            "kind": "calls", "separator": "\n", "end": {"literal": "<eos>"},
+            "layouts": [
+                {"kind": "sequence", "parts": [
+                    "<run>", NAME, "\n",
+                    {"slot": "arguments",
+                     "item": ["<arg ", KEY, ">", VALUE,
+                              {"slot": "type", "words": {"string": "&lt;/arg&gt;\n", "integer": "</arg>\n",
+                                                         "number": "</arg>\n", "boolean": "</arg>\n",
+                                                         "null": "</arg>\n", "array": "&lt;/arg&gt;\n",
+                                                         "object": "&lt;/arg&gt;\n"}}],
+                     "codecs": {"string": "json", "boolean": "python", "null": "python"}},
+                    "</run>"]},
+            ],
+        },
+    ),
     # JSON array in tags
     "array_tags": _turn(
         IM,

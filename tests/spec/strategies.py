@@ -59,7 +59,11 @@ type_slots = st.builds(
     parts.TypeSlot, words=st.dictionaries(st.sampled_from(parts.JSON_TYPES), texts, max_size=7)
 )
 items = st.tuples(
-    full_texts, st.builds(parts.KeySlot), st.one_of(full_texts, type_slots), st.builds(parts.ValueSlot), texts
+    full_texts,
+    st.builds(parts.KeySlot),
+    st.one_of(full_texts, type_slots),
+    st.builds(parts.ValueSlot),
+    st.one_of(texts, type_slots),
 )
 
 
