@@ -34,9 +34,14 @@ def find_results(
     two = regions.cut(seen["c2a2+R"])
     if one is None or needles.results[0] not in one:
         return None
-    before, after = _around(one, needles.results[0], calls_end + tail)
-    if before is None:
-        before, after = _around(one, needles.results[0], calls_end)
+    ends = (
+        tail,
+        frame.end,
+        frame.end.lstrip(),
+        "",
+    )  # the last turn may end otherwise than one in mid-conversation
+    tried = (_around(one, needles.results[0], calls_end + end) for end in ends)
+    before, after = next((found for found in tried if found[0] is not None), (None, ""))
     if before is None:
         before, after = _around(one, needles.results[0], _last_marker(one, needles.calls[0].values[1]))
     if before is None:

@@ -71,6 +71,22 @@ def test_a_closer_that_every_turn_begins_with_is_no_header() -> None:
     assert "proven" == spec.verification.verdict
 
 
+def test_the_end_of_a_turn_in_mid_conversation_is_no_part_of_results() -> None:
+    """The last turn ends in another marker than the turn that a result follows."""
+    _, spec = analysed(
+        "{%- for message in messages -%}{{- '<' + message.role + '>' + (message.content or '') -}}"
+        "{%- if message.role == 'assistant' -%}" + CALLS + "{%- endif -%}"
+        "{{- '<stop>' if loop.last and message.role == 'assistant' else '<end>' -}}{%- endfor -%}"
+        "{{- '<assistant>' if add_generation_prompt -}}"
+    )
+
+    assert spec.results is not None
+    assert "<tool>" == spec.results.header + spec.results.open
+    assert "<end>" == spec.results.close + spec.results.end
+    assert spec.verification is not None
+    assert not [line for line in spec.verification.unproven if line.startswith("results: ")]
+
+
 def test_an_empty_thought_before_texts_only_is_a_segment_of_its_own() -> None:
     """Texts write it, calls do not, and the prompt writes it before either: what follows it is the text's own opener."""
     _, spec = analysed(
