@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from analyzer.errors import TemplateError
 from analyzer.infer.inference import Inference, infer
-from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker
+from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker, submit
 from analyzer.render.facts import TemplateFacts, template_facts
+from analyzer.render.turns import in_turns
 from analyzer.spec.document import to_data
 from analyzer.spec.model import Scalar, Spec, Verification
 from analyzer.spec.overlays import Overlay, apply_overlays, load_overlays
@@ -166,16 +167,13 @@ def _analyze(
 ) -> Analysis:
     try_render(given, renderer)
     template = with_stand_ins(given)
-    counting = _Counting(renderer)
     seconds: dict[str, float] = {}
     with _timed(seconds, "infer"):
-        first = infer(template, counting, 0, variables)
+        (first, second), renders = _inferences(template, renderer, variables)
     notes = [*_stand_ins(given, template), *_refusals(first)]
     notes += _descriptions(first.spec)
     if first.spec is None:
-        return Analysis(template, None, first.calls_shown, tuple(notes), counting.renders, seconds)
-    with _timed(seconds, "stability"):
-        second = infer(template, counting, 1, variables)
+        return Analysis(template, None, first.calls_shown, tuple(notes), renders, seconds)
     unstable = instability(first.spec, second.spec)
     spec = apply_overlays(first.spec, overlays)
     if verify:
@@ -187,7 +185,21 @@ def _analyze(
         message = f"inference is not stable: {unstable}"
         notes.append(Note("stability", "difference", message))
         spec = _with_failure(spec, message) if verify else spec
-    return Analysis(template, spec, first.calls_shown, tuple(notes), counting.renders, seconds)
+    return Analysis(template, spec, first.calls_shown, tuple(notes), renders, seconds)
+
+
+def _inferences(
+    template: Template, renderer: Renderer, variables: Mapping[str, Any]
+) -> tuple[list[Inference], int]:
+    """The inferences with two series of needles, and how many renders they asked for."""
+    counters: list[_Counting] = []
+
+    def task(series: int, seat: Renderer) -> Inference:
+        counters.append(_Counting(seat))
+        return infer(template, counters[-1], series, variables)
+
+    found = in_turns(renderer, [partial(task, series) for series in (0, 1)])
+    return found, sum(counter.renders for counter in counters)
 
 
 def try_render(template: Template, renderer: Renderer) -> None:
@@ -196,11 +208,10 @@ def try_render(template: Template, renderer: Renderer) -> None:
     The facts of its source are read meanwhile: both take about as long, and the renderer is another process.
     """
     request = RenderRequest(_FIRST_CHAT, special_tokens=template.special_tokens)
-    with ThreadPoolExecutor(1) as pool:
-        rendering = pool.submit(renderer.render, template.text, [request])
-        with suppress(TemplateError):  # the compiler's own words are better
-            template_facts(template.text)
-        (outcome,) = rendering.result()
+    fetch = submit(renderer, template.text, [request])
+    with suppress(TemplateError):  # the compiler's own words are better
+        template_facts(template.text)
+    (outcome,) = fetch()
     if not isinstance(outcome, RenderFailure):
         return
     if outcome.kind == "syntax":

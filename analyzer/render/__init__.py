@@ -15,20 +15,32 @@ from analyzer.render.outcome import (
     RenderFailure,
     RenderRequest,
 )
-from analyzer.render.worker import DEFAULT_LIMITS, InProcessRenderer, Limits, Renderer, RenderWorker
+from analyzer.render.worker import (
+    DEFAULT_LIMITS,
+    Fetch,
+    InProcessRenderer,
+    Limits,
+    PipelinedRenderer,
+    Renderer,
+    RenderWorker,
+    submit,
+)
 
 __all__ = [
     "DEFAULT_LIMITS",
     "FAILURE_KINDS",
     "STANDARD_VARIABLES",
     "FailureKind",
+    "Fetch",
     "InProcessRenderer",
     "Limits",
     "Outcome",
+    "PipelinedRenderer",
     "RenderFailure",
     "RenderRequest",
     "RenderWorker",
     "Rendered",
     "Renderer",
     "as_transformers",
+    "submit",
 ]

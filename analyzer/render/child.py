@@ -1,7 +1,8 @@
 """The rendering process's own side: reads batches, writes one answer a request.
 
 Lines of ASCII JSON both ways, so that a template that breaks out of the sandbox can still send text only.  In:
-``{"source": …, "mutable": …, "requests": [<context>, …]}``.  Out, first ``{"ready": true}``, then for each
+``{"source": …, "mutable": …, "requests": [<context>, …]}``, without the first two where they are those of the batch
+before.  Out, first ``{"ready": true}``, then for each
 request ``{"text": …}`` or ``{"kind": …, "message": …, "line": …}``.  An answer is written as soon as it is known: the
 parent tells from their number which request was at work when the process died.
 
@@ -49,7 +50,8 @@ def main(memory_bytes: int, cpu_seconds: int, output_chars: int) -> None:
             batch = json.loads(line)
         except MemoryError:
             os._exit(EXIT_MEMORY)
-        key = (batch["mutable"], batch["source"])
+        if "source" in batch:
+            key = (batch["mutable"], batch["source"])
         for context in batch["requests"]:
             stream_out.write(_answer(templates, key, context, output_chars))
             stream_out.flush()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Final
@@ -22,6 +22,9 @@ from analyzer.render.outcome import FAILURE_KINDS, Outcome, Rendered, RenderFail
 START_SECONDS: Final = 60.0
 SEND_SECONDS: Final = 60.0
 """How long a child may take to read what it is sent; only one that has been taken over needs longer."""
+
+CHUNK_BYTES: Final = 65_536
+"""How much is read at once: what a pipe holds on most systems."""
 
 EXIT_MEMORY: Final = 77
 """The status a child ends with when it ran out of memory outside of a render."""
@@ -43,61 +46,24 @@ main(*map(int, sys.argv[3:]))
 """
 
 
-class Watchdog:
-    """Kills a process when a deadline passes; deadlines are moved without waking the thread."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        self._changed = threading.Condition()
-        self._deadline: float | None = None
-        self._wakes_at = float("inf")
-        self._stopped = False
-        self.expired = False
-        threading.Thread(target=self._watch, name="render-watchdog", daemon=True).start()
-
-    def arm(self, seconds: float) -> None:
-        """The process is killed ``seconds`` from now unless the deadline is moved or lifted before."""
-        with self._changed:
-            self._deadline = time.monotonic() + seconds
-            if self._deadline < self._wakes_at:
-                self._changed.notify()
-
-    def disarm(self) -> bool:
-        """Lifts the deadline; whether the process was killed before that."""
-        with self._changed:
-            self._deadline = None
-            return self.expired
-
-    def stop(self) -> None:
-        """Ends the thread."""
-        with self._changed:
-            self._stopped = True
-            self._changed.notify()
-
-    def _watch(self) -> None:
-        with self._changed:
-            while not self._stopped:
-                left = None if self._deadline is None else self._deadline - time.monotonic()
-                if left is not None and left <= 0:
-                    self.expired = True
-                    self._process.kill()
-                    return
-                self._wakes_at = float("inf") if self._deadline is None else self._deadline
-                self._changed.wait(left)
-
-
 class ChildProcess:
     """One rendering process; raises `UsageError` when it does not start.
 
     ``memory_bytes`` of address space, ``cpu_seconds`` for each batch and ``output_chars`` for each render are the
-    child's limits.  ``gone`` is true once the process has been killed or has died: then nothing more can be sent.
+    child's limits.  Batches may be sent before the answers to earlier ones are received: answers come in the order of
+    what was sent.  ``gone`` is true once the process is known to have died or to have been killed.
     """
 
     def __init__(self, *, memory_bytes: int, cpu_seconds: int, output_chars: int) -> None:
         self._line_limit = 12 * output_chars + 65_536  # a character takes at most 12 in ASCII JSON
         self._allowed = 0.0
+        self._expired = False
         self._garbled = False
         self.gone = False
+        self._template: tuple[bool, str] | None = None
+        self._lines: deque[bytes] = deque()
+        self._begun: list[bytes] = []
+        self._owed = 1
         limits = (str(memory_bytes), str(cpu_seconds), str(output_chars))
         self._process = subprocess.Popen(  # noqa: S603  (our own interpreter, our own program)
             [
@@ -109,6 +75,7 @@ class ChildProcess:
                 f"{_PACKAGE}\n{_PACKAGE / 'render'}",
                 *limits,
             ],
+            bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -116,12 +83,12 @@ class ChildProcess:
             | {"PYTHONHASHSEED": "0"},
             start_new_session=True,  # an interrupt at the keyboard is the parent's to handle
         )
-        self._watchdog = Watchdog(self._process)
-        self._finalizer = weakref.finalize(self, _end, self._process, self._watchdog)
-        self._watchdog.arm(START_SECONDS)
-        ready = _pipe(self._process.stdout).readline(65_536)
-        self._watchdog.disarm()
-        if ready != b'{"ready":true}\n':
+        self._finalizer = weakref.finalize(self, _end, self._process)
+        self._in = _pipe(self._process.stdin).fileno()
+        self._out = _pipe(self._process.stdout).fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        if self._line(START_SECONDS) != b'{"ready":true}':
             self.stop()
             raise UsageError(
                 "The rendering process does not start",
@@ -133,39 +100,37 @@ class ChildProcess:
         return not self.gone and self._process.poll() is None
 
     def send(self, source: str, contexts: Sequence[str], *, mutable: bool) -> bool:
-        """Sends a batch of contexts, encoded as JSON; false when the process is gone."""
-        head = f'{{"source":{json.dumps(source)},"mutable":{json.dumps(mutable)},"requests":['
-        pipe = _pipe(self._process.stdin)
+        """Sends a batch of contexts, encoded as JSON; false when the process does not take it any more.
+
+        The answers that arrive meanwhile are kept, so neither side waits for the other to read.
+        """
+        head = ""
+        if self._template != (mutable, source):
+            head = f'"source":{json.dumps(source)},"mutable":{json.dumps(mutable)},'
+            self._template = (mutable, source)
+        left = memoryview(f'{{{head}"requests":[{",".join(contexts)}]}}\n'.encode("ascii"))
+        ends = time.monotonic() + SEND_SECONDS
         self._allowed = SEND_SECONDS
-        self._watchdog.arm(SEND_SECONDS)
-        try:
-            pipe.write(f"{head}{','.join(contexts)}]}}\n".encode("ascii"))
-            pipe.flush()
-        except OSError:
-            self.gone = True
-        self.gone = self._watchdog.disarm() or self.gone
-        return not self.gone
+        self._owed += len(contexts)
+        while left:
+            taken = self._write(left)
+            if taken is None or (not taken and not self._wait(ends, sending=True)):
+                return False
+            left = left[taken:]
+        return True
 
     def receive(self, seconds: float) -> Outcome | None:
         """The next answer; ``None`` when the process died or was killed instead (see `post_mortem`)."""
-        self._allowed = seconds
-        self._watchdog.arm(seconds)
-        line = _pipe(self._process.stdout).readline(self._line_limit)
-        killed = self._watchdog.disarm()
-        if not line.endswith(b"\n"):
-            self.gone = True
-            self._garbled = bool(line) and not killed
+        line = self._line(seconds)
+        if line is None:
             return None
         answer = _decode(line)
-        self._garbled = answer is None
-        self.gone = (
-            killed or self._garbled
-        )  # killed too late: the answer counts, the process is gone all the same
+        self._garbled = self.gone = answer is None
         return answer
 
     def post_mortem(self) -> RenderFailure:
         """Why the process gave no answer; ends the process if it still runs."""
-        if self._watchdog.expired:
+        if self._expired:
             return RenderFailure("timeout", f"stopped after {self._allowed:.3g} s")
         if self._garbled:
             return RenderFailure("crash", "the rendering process gave an answer that cannot be read")
@@ -184,14 +149,61 @@ class ChildProcess:
         self.gone = True
         self._finalizer()
 
+    def _write(self, data: memoryview) -> int | None:
+        """How many bytes the pipe takes now; ``None`` when nobody reads it, who may still have written before."""
+        try:
+            return os.write(self._in, data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            return None
 
-def _end(process: subprocess.Popen[bytes], watchdog: Watchdog) -> None:
-    watchdog.stop()
+    def _line(self, seconds: float) -> bytes | None:
+        """The next line without its end; ``None`` when the process is gone."""
+        ends = time.monotonic() + seconds
+        if not self._expired:
+            self._allowed = seconds
+        while not self._lines:
+            if self.gone or not self._wait(ends):
+                self.gone = True
+                return None
+        self._owed -= 1
+        return self._lines.popleft()
+
+    def _wait(self, ends: float, *, sending: bool = False) -> bool:
+        """Waits for the process to write, or to read as well, and takes what it wrote; false when it is gone.
+
+        At ``ends`` (by the monotonic clock) the process is killed.
+        """
+        waiting = select.poll()
+        waiting.register(self._out, select.POLLIN)
+        if sending:
+            waiting.register(self._in, select.POLLOUT)
+        ready = waiting.poll(max(0.0, 1000 * (ends - time.monotonic())))
+        if not ready:
+            self._expired = True
+            self._process.kill()
+            return False
+        return all(descriptor != self._out for descriptor, _ in ready) or self._take()
+
+    def _take(self) -> bool:
+        """Takes what the process wrote; false at its end, and when that is more than it was asked for."""
+        chunk = os.read(self._out, CHUNK_BYTES)
+        *whole, rest = chunk.split(b"\n")
+        for piece in whole:
+            self._lines.append(b"".join((*self._begun, piece)))
+            self._begun = []
+        self._begun.append(rest)
+        too_much = sum(map(len, self._begun)) > self._line_limit or len(self._lines) > self._owed
+        self._garbled = too_much or (not chunk and any(self._begun))
+        return bool(chunk) and not too_much
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):
-        with contextlib.suppress(OSError):  # what was not flushed has no reader any more
-            _pipe(pipe).close()
+        _pipe(pipe).close()
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

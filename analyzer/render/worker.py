@@ -6,11 +6,13 @@ string of a gigabyte is legal.  So templates are rendered by a child process und
 * The child starts at the first render, imports jinja2 and nothing heavier, and stays: it keeps compiled templates.
 * Requests go out in batches, answers come back one by one, in order; both are lines of JSON, never pickles, so a
   template that takes the child over can send text and nothing else.  Answers are checked as untrusted input.
-* A watchdog thread kills the child when one answer takes longer than ``Limits.seconds``.  The number of answers
+* The child is killed when one answer is awaited longer than ``Limits.seconds``.  The number of answers
   tells which request was at work: it alone gets the failure, a new child does the rest.
 * A template that has the child killed ``Limits.kills`` times is not tried again by this worker, so that a hostile
   template costs a bounded time whatever the number of requests; ``Limits.batch_seconds`` bounds a whole call.
 * Equal requests are rendered once: outcomes are kept, by template and request, up to `CACHE_CHARS` characters.
+* ``submit`` sends requests and returns, so that the caller can do something else while the child works.  Answers come
+  in the order of requests, so whoever waits for a batch also receives those of the batches before it.
 
 `InProcessRenderer` has the same interface and no protection but the output limit: for trusted templates and tests.
 """
@@ -21,11 +23,14 @@ import json
 import math
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from types import TracebackType
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from analyzer.render.outcome import Outcome, Rendered, RenderFailure, RenderRequest
 from analyzer.render.process import ChildProcess
@@ -66,6 +71,29 @@ class Renderer(Protocol):
     ) -> list[Outcome]:
         """One outcome for each request, in order; ``mutable`` lets the template change lists and mappings."""
         ...
+
+
+Fetch: TypeAlias = Callable[[], list[Outcome]]
+"""Waits for the outcomes of requests under way, one for each in order."""
+
+
+@runtime_checkable
+class PipelinedRenderer(Renderer, Protocol):
+    """A renderer that works while its caller does."""
+
+    def submit(self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False) -> Fetch:
+        """Starts what ``render`` does, and returns what waits for the outcomes."""
+        ...
+
+
+def submit(
+    renderer: Renderer, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
+) -> Fetch:
+    """Starts rendering where ``renderer`` can; where it cannot, everything is rendered now."""
+    if isinstance(renderer, PipelinedRenderer):
+        return renderer.submit(source, requests, mutable=mutable)
+    outcomes = renderer.render(source, requests, mutable=mutable)
+    return lambda: outcomes
 
 
 class OutcomeCache:
@@ -140,6 +168,7 @@ class RenderWorker:
         self._lock = threading.Lock()
         self._cache = OutcomeCache()
         self._kills: dict[_TemplateKey, int] = {}
+        self._under_way: deque[_Batch] = deque()
         self.starts = 0
         """How many children have been started: 1, and one more after each kill."""
 
@@ -160,59 +189,87 @@ class RenderWorker:
         self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
     ) -> list[Outcome]:
         """One outcome for each request, in order; raises `UsageError` for a request that is not plain JSON."""
+        return self.submit(source, requests, mutable=mutable)()
+
+    def submit(self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False) -> Fetch:
+        """Sends the requests; see `PipelinedRenderer`.  Raises what ``render`` does.
+
+        A render that never ends is stopped when its outcome is awaited, or that of requests sent later.
+        """
         template = (mutable, source)
         encoded = [request.encode() for request in requests]
         with self._lock:
             kept = {text: self._cache.get((*template, text)) for text in encoded}
             known = {text: outcome for text, outcome in kept.items() if outcome is not None}
-            self._render_all(template, [text for text in kept if text not in known], known)
-        return [known[text] for text in encoded]
+            batch = _Batch(template, deque(text for text in kept if text not in known), known)
+            with self._stopped_by_errors():
+                self._send(batch)
+        return partial(self._fetch, batch, encoded)
 
-    def _render_all(self, template: _TemplateKey, todo: list[str], known: dict[str, Outcome]) -> None:
-        """Renders ``todo`` into ``known``, with as many children as it takes."""
-        ends = time.monotonic() + self._limits.batch_seconds
-        done = 0
-        try:
-            while done < len(todo):
-                refusal = self._refusal(template, ends)
-                if refusal is not None:
-                    known.update(dict.fromkeys(todo[done:], refusal))
-                    return
-                batch = _first_batch(todo, done)
-                for text, outcome in zip(batch, self._exchange(template, batch, ends), strict=False):
-                    known[text] = outcome
-                    self._cache.put((*template, text), outcome)
-                    done += 1
-        except BaseException:  # an interrupt leaves answers under way: a fresh child next time
+    def _fetch(self, batch: _Batch, encoded: Sequence[str]) -> list[Outcome]:
+        with self._lock, self._stopped_by_errors():
+            while batch.todo:
+                self._send(batch)
+                if batch.todo:
+                    self._receive(self._under_way[0])
+        return [batch.known[text] for text in encoded]
+
+    def _send(self, batch: _Batch) -> None:
+        """Sees to it that requests of the batch are under way, or refuses what is left of it."""
+        if batch.sent or not batch.todo:
+            return
+        if batch.ends is None and not self._under_way:
+            batch.ends = time.monotonic() + self._limits.batch_seconds
+        refusal = self._refusal(batch)
+        if refusal is not None:
+            batch.known.update(dict.fromkeys(batch.todo, refusal))
+            batch.todo.clear()
+            return
+        texts = _first_batch(batch.todo)
+        mutable, source = batch.template
+        child = self._child if self._under_way else None  # should it have died, its last answer says of what
+        (child or self._running()).send(source, texts, mutable=mutable)
+        batch.sent = len(texts)
+        self._under_way.append(batch)
+
+    def _receive(self, batch: _Batch) -> None:
+        """Receives the next answer, which is one to the oldest batch under way."""
+        now = time.monotonic()
+        if batch.ends is None:  # it waited for others
+            batch.ends = now + self._limits.batch_seconds
+        child = self._child
+        if child is None or batch.ends <= now:
+            self._stop()  # nobody's fault: the batch is over
+            return
+        answer = child.receive(min(self._limits.seconds, batch.ends - now))
+        outcome = child.post_mortem() if answer is None else answer
+        text = batch.todo.popleft()
+        batch.known[text] = outcome
+        self._cache.put((*batch.template, text), outcome)
+        batch.sent -= 1
+        if not batch.sent:
+            self._under_way.popleft()
+        if answer is None or (isinstance(answer, RenderFailure) and answer.kind == "memory"):
             self._stop()
-            raise
+            self._kills[batch.template] = self._kills.get(batch.template, 0) + 1
 
-    def _refusal(self, template: _TemplateKey, ends: float) -> RenderFailure | None:
-        if self._kills.get(template, 0) >= self._limits.kills:
+    def _refusal(self, batch: _Batch) -> RenderFailure | None:
+        if self._kills.get(batch.template, 0) >= self._limits.kills:
             return RenderFailure(
                 "timeout", f"not tried: its template was stopped {self._limits.kills} times before"
             )
-        if time.monotonic() >= ends:
+        if batch.ends is not None and time.monotonic() >= batch.ends:
             return RenderFailure("timeout", f"not tried: the batch took {self._limits.batch_seconds:g} s")
         return None
 
-    def _exchange(self, template: _TemplateKey, batch: list[str], ends: float) -> list[Outcome]:
-        """The outcomes of the batch as far as one child gets; the last may be the failure that ended it."""
-        outcomes: list[Outcome] = []
-        child = self._running()
-        child.send(template[1], batch, mutable=template[0])
-        while len(outcomes) < len(batch):
-            left = ends - time.monotonic()
-            if left <= 0 or (outcomes and child.gone):
-                self._stop()  # nobody's fault: the batch is over, or the kill came just after an answer
-                break
-            answer = None if child.gone else child.receive(min(self._limits.seconds, left))
-            outcomes.append(child.post_mortem() if answer is None else answer)
-            if answer is None or (isinstance(answer, RenderFailure) and answer.kind == "memory"):
-                self._stop()
-                self._kills[template] = self._kills.get(template, 0) + 1
-                break
-        return outcomes
+    @contextmanager
+    def _stopped_by_errors(self) -> Iterator[None]:
+        """Ends the child at an interrupt, which leaves answers under way: a fresh child next time."""
+        try:
+            yield
+        except BaseException:
+            self._stop()
+            raise
 
     def _running(self) -> ChildProcess:
         if self._child is not None and not self._child.alive():
@@ -227,16 +284,35 @@ class RenderWorker:
         return self._child
 
     def _stop(self) -> None:
+        """Ends the child; what it had not answered is sent again when it is awaited."""
+        for batch in self._under_way:
+            batch.sent = 0
+        self._under_way.clear()
         if self._child is not None:
             self._child.stop()
             self._child = None
 
 
-def _first_batch(todo: list[str], start: int) -> list[str]:
-    """The requests from ``start`` on that go out together: at least one, within `BATCH_REQUESTS` and `BATCH_CHARS`."""
+@dataclass(slots=True, eq=False)
+class _Batch:
+    """Requests of one template: those with an outcome, and those without."""
+
+    template: _TemplateKey
+    todo: deque[str]
+    known: dict[str, Outcome]
+    sent: int = 0
+    """How many of `todo`, from the first on, are under way."""
+    ends: float | None = None
+    """When its time is up; None while it waits for the batches before it."""
+
+
+def _first_batch(todo: Sequence[str]) -> list[str]:
+    """The first requests, as many as go out together: at least one, within `BATCH_REQUESTS` and `BATCH_CHARS`."""
     size = 0
-    for end in range(start, min(len(todo), start + BATCH_REQUESTS)):
-        size += len(todo[end])
-        if size > BATCH_CHARS and end > start:
-            return todo[start:end]
-    return todo[start : start + BATCH_REQUESTS]
+    texts: list[str] = []
+    for text in islice(todo, BATCH_REQUESTS):
+        size += len(text)
+        if size > BATCH_CHARS and texts:
+            break
+        texts.append(text)
+    return texts

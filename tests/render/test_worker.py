@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from analyzer.errors import UsageError
 from analyzer.render import InProcessRenderer, Limits, Rendered, RenderFailure, RenderRequest, RenderWorker
-from analyzer.render.process import _decode
+from analyzer.render.process import ChildProcess, _decode
 from analyzer.render.worker import BATCH_CHARS, BATCH_REQUESTS, OutcomeCache, _first_batch
 from tests.budget import examples
 from tests.render.conversations import request
@@ -79,8 +79,8 @@ def test_large_requests_go_out_in_several_batches() -> None:
     """A batch holds at least one request, and not more than its number of characters."""
     todo = ["x" * BATCH_CHARS, "y" * BATCH_CHARS, "z", "z"]
 
-    assert todo[:1] == _first_batch(todo, 0)
-    assert todo[2:] == _first_batch(todo, 2)
+    assert todo[:1] == _first_batch(todo)
+    assert todo[2:] == _first_batch(todo[2:])
 
 
 def test_the_immutable_sandbox_refuses_changes_and_the_mutable_one_does_not(worker: RenderWorker) -> None:
@@ -262,6 +262,74 @@ def test_threads_may_share_a_worker(worker: RenderWorker) -> None:
         thread.join()
 
     assert {n: [Rendered(f"{n} {i}") for i in range(20)] for n in range(4)} == found
+
+
+def test_batches_may_be_fetched_in_any_order(worker: RenderWorker) -> None:
+    """What is sent ahead gets its own answers, also those of another template, of too many for a batch, and of none."""
+    sources = [CONTENT, "2 " + CONTENT, CONTENT, "{% if %}", "3 " + CONTENT]
+    counts = [3, BATCH_REQUESTS + 5, 0, 1, 2]
+    asked = [[request(f"ahead {number}") for number in range(count)] for count in counts]
+
+    fetches = [worker.submit(source, requests) for source, requests in zip(sources, asked, strict=True)]
+    found = {number: fetches[number]() for number in (4, 1, 0, 3, 2)}
+
+    for number, (source, requests) in enumerate(zip(sources, asked, strict=True)):
+        assert InProcessRenderer().render(source, requests) == found[number]
+
+
+def test_what_is_sent_and_answered_may_be_larger_than_a_pipe() -> None:
+    """Neither side waits for the other to read first."""
+    texts = [f"{number}{'x' * 300_000}" for number in range(4)]
+    with RenderWorker() as worker:
+        fetches = [worker.submit(CONTENT, [request(text)]) for text in texts]
+
+        assert [[Rendered(text)] for text in texts] == [fetch() for fetch in fetches]
+
+
+def test_what_is_stopped_is_blamed_among_batches_too() -> None:
+    """A batch behind an endless render is done by the next process, whoever is asked first."""
+    with RenderWorker(HASTY) as worker:
+        slow = worker.submit(ENDLESS, [request()])
+        good = worker.submit(CONTENT, [request("a"), request("b")])
+
+        assert [Rendered("a"), Rendered("b")] == good()
+        assert "timeout" == kind_of(slow()[0])
+        assert worker.starts == 2
+
+
+def test_a_process_that_dies_with_batches_under_way_is_replaced() -> None:
+    """What it answered before counts; what it did not answer is asked again."""
+    with RenderWorker() as worker:
+        worker.render(CONTENT, [request()])
+        assert worker._child is not None
+        worker._child._process.send_signal(signal.SIGSTOP)
+        first = worker.submit(CONTENT, [request("a")])
+        worker._child._process.kill()
+        worker._child._process.wait()
+        second = worker.submit(CONTENT, [request("b")])
+
+        assert [Rendered("b")] == second()
+        assert "memory" == kind_of(first()[0])
+        assert worker.starts == 2
+
+
+def test_a_worker_closed_with_batches_under_way_starts_again() -> None:
+    """What was sent to the process that ended is sent to the next one."""
+    with RenderWorker() as worker:
+        fetch = worker.submit(CONTENT, [request("a")])
+        worker.close()
+
+        assert [Rendered("a")] == fetch()
+        assert worker.starts == 2
+
+
+def test_more_answers_than_asked_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process gone bad cannot fill the memory of the one that asks it."""
+    program = """print('{"ready":true}' + '\\n{"text":""}' * 9)"""
+    monkeypatch.setattr("analyzer.render.process._BOOTSTRAP", program)
+
+    with pytest.raises(UsageError, match="does not start"):
+        ChildProcess(memory_bytes=2**28, cpu_seconds=9, output_chars=9)
 
 
 def test_requests_must_be_plain_json() -> None:
