@@ -255,8 +255,8 @@ def instability(one: Spec, other: Spec | None) -> str:
     """Where two specs of one template differ, empty when they do not; evidence and verification are left out."""
     if other is None:
         return "with other values nothing renders"
-    first, second = (to_data(spec.model_copy(update=_UNCOMPARED)) for spec in (one, other))
-    return next(_differences(first, second, ""), "")
+    first, second = (spec.model_copy(update=_UNCOMPARED) for spec in (one, other))
+    return "" if first == second else next(_differences(to_data(first), to_data(second), ""), "")
 
 
 def _differences(one: Any, other: Any, path: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """I-comparisons: what a template demands of a conversation beyond the shape of one message.
 
+I4  ids of other forms than nine letters and digits, and shorter ones
 I5  no tools, an empty list of them, and some
 I6  two user messages in a row
 I7  a result after its call, and two results in a row
@@ -12,12 +13,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from itertools import islice
+from typing import Any, Final, Literal, TypeAlias
 
 from analyzer.infer.calls import CallsFinding
 from analyzer.infer.fit import plain_chat
 from analyzer.observe import probes
-from analyzer.observe.session import Ask, Chat, Session
+from analyzer.observe.session import Ask, Chat, Session, render_each
 from analyzer.observe.variants import Variants
 from analyzer.spec.parts import JSON_TYPES, JsonType
 
@@ -48,6 +50,11 @@ class Demands:
     bare_tools: bool = False
     property_fields: tuple[Literal["type", "description"], ...] = ()
     values_refused: tuple[JsonType, ...] = ()
+    ids: str | None = None
+
+
+_Question: TypeAlias = tuple[str, Session, Ask]
+"""The number of a comparison, and a probe in the shape of a session."""
 
 
 def find_demands(
@@ -57,24 +64,49 @@ def find_demands(
 
     `calls_session` and `seen` are the shape in which calls are rendered and the variants rendered in it, None when calls are not.
     """
-    needles, key = plain.needles, _key(plain)
-    chat = [*plain_chat(plain), probes.assistant(needles.content), probes.user(needles.follow)]
-    tools = probes.tools(needles)
-    asks = {"I5": Ask(chat, tools=[]), "I6": Ask([*plain_chat(plain), probes.user(needles.follow)])}
-    asks |= {"I8": Ask(chat, tools=tools), "I8 undescribed": Ask(chat, tools=_undescribed(tools))}
-    asks |= {f"I8 {one}": Ask(chat, tools=probes.tools(needles, {key: one})) for one in _ALTERNATIVES}
-    no_tools, two_users, typed, undescribed, *untyped = _render(plain, asks)
-    results, parallel = _results(plain, calls_session, seen)
+    chat = [
+        *plain_chat(plain),
+        probes.assistant(plain.needles.content),
+        probes.user(plain.needles.follow),
+    ]
+    written = calls is not None and calls.items is not None
+    general, results, values, ids = _answers(
+        _general(plain, chat),
+        _results(plain) if calls_session is None or seen is None else [],
+        _values(calls_session) if calls_session is not None and written else [],
+        _ids(calls_session, _forms(calls_session)) if calls_session is not None else [],
+    )
+    no_tools, two_users, typed, undescribed, *untyped = general
     lost = {"type": _is_lost(plain, untyped), "description": undescribed is None}
+    taken, parallel = _results_taken(results, seen)
     return Demands(
         tools=_tools(plain, no_tools),
         turns="alternate" if two_users is None else "any",
-        roles_refused=() if results else ("tool",),
+        roles_refused=() if taken else ("tool",),
         parallel_results=parallel,
         property_fields=tuple(name for name in FIELDS if lost[name]) if typed is not None else (),
         bare_tools=_wants_bare(plain, chat, typed),
-        values_refused=_values(calls_session) if calls is not None and calls.items is not None else (),
+        values_refused=_values_refused(values),
+        ids=_id_pattern(calls_session, ids) if calls_session is not None else None,
     )
+
+
+def _answers(*groups: Sequence[_Question]) -> list[list[str | None]]:
+    """The texts of each group of questions, all rendered in one batch."""
+    asked = [question for group in groups for question in group]
+    texts = iter(render_each([(session, ask) for _, session, ask in asked], [number for number, *_ in asked]))
+    return [list(islice(texts, len(group))) for group in groups]
+
+
+def _general(plain: Session, chat: Chat) -> list[_Question]:
+    """I5, I6 and I8."""
+    needles, tools = plain.needles, probes.tools(plain.needles)
+    untyped = [probes.tools(needles, {_key(plain): one}) for one in _ALTERNATIVES]
+    return [
+        ("I5", plain, Ask(chat, tools=[])),
+        ("I6", plain, Ask([*plain_chat(plain), probes.user(needles.follow)])),
+        *(("I8", plain, Ask(chat, tools=one)) for one in (tools, _undescribed(tools), *untyped)),
+    ]
 
 
 def _tools(plain: Session, no_tools: str | None) -> Literal["optional", "list", "required", "refused"]:
@@ -84,16 +116,6 @@ def _tools(plain: Session, no_tools: str | None) -> Literal["optional", "list", 
     if not plain.shape.tools_given:
         return "optional"
     return "required" if no_tools is None else "list"
-
-
-def _render(session: Session, asks: Mapping[str, Ask]) -> list[str | None]:
-    """Render several comparisons in one batch; each failure is kept under the number that its name begins with."""
-    before = len(session.failures)
-    texts = session.render(list(asks.values()))
-    failed = [name.split()[0] for name, text in zip(asks, texts, strict=True) if text is None]
-    found = session.failures[before:]
-    session.failures[before:] = [(name, failure) for name, (_, failure) in zip(failed, found, strict=True)]
-    return texts
 
 
 def _undescribed(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -130,32 +152,71 @@ def _is_lost(session: Session, texts: Sequence[str | None]) -> bool:
     return key in alternatives and "anyOf" not in alternatives
 
 
-def _results(plain: Session, calls_session: Session | None, seen: Variants | None) -> tuple[bool, bool]:
-    """I7: whether a result is taken, and whether two in a row are."""
-    if calls_session is not None and seen is not None:
-        one, two = seen["c1a2+R"], seen["c2a2+R"]
-        return one is not None or seen["c1a2"] is None, two is not None or one is None or seen["c2a2"] is None
+def _results(plain: Session) -> list[_Question]:
+    """I7, for a template of which no call is seen."""
     needles = plain.needles
     turn = probes.assistant(needles.content, probes.calls(needles, 1))
     chats = ([*plain_chat(plain), turn], [*plain_chat(plain), turn, probes.result(needles, 0)])
-    asks = [Ask(chat, tools=probes.tools(needles)) for chat in chats]
-    call, result = plain.render(asks, "I7")
-    return result is not None or call is None, True
+    return [("I7", plain, Ask(chat, tools=probes.tools(needles))) for chat in chats]
 
 
-def _values(session: Session | None) -> tuple[JsonType, ...]:
-    """I9: the types of values that are refused, where a text is taken."""
-    if session is None:
-        return ()
+def _results_taken(texts: Sequence[str | None], seen: Variants | None) -> tuple[bool, bool]:
+    """I7: whether a result is taken, and whether two in a row are."""
+    if texts:
+        call, result = texts
+        return result is not None or call is None, True
+    assert seen is not None  # noqa: S101  (asked only without it)
+    one, two = seen["c1a2+R"], seen["c2a2+R"]
+    return one is not None or seen["c1a2"] is None, two is not None or one is None or seen["c2a2"] is None
+
+
+def _values(session: Session) -> list[_Question]:
+    """I9: a text and a value of each other type."""
     needles = session.needles
     needle = needles.calls[0]
-    asks = []
-    for value in ("text", *_VALUES.values()):
-        turn = probes.assistant("", [probes.call(needle, {needle.keys[0]: value})])
-        more = [probes.result(needles, 0)] if session.shape.followed else []
-        asks.append(Ask([*plain_chat(session), turn, *more], tools=probes.tools(needles)))
-    text, *others = session.render(asks, "I9")
-    if text is None:
+    more = [probes.result(needles, 0)] if session.shape.followed else []
+    turns = [
+        probes.assistant("", [probes.call(needle, {needle.keys[0]: value})])
+        for value in ("text", *_VALUES.values())
+    ]
+    tools = probes.tools(needles)
+    return [("I9", session, Ask([*plain_chat(session), turn, *more], tools)) for turn in turns]
+
+
+def _values_refused(texts: Sequence[str | None]) -> tuple[JsonType, ...]:
+    """I9: the types of values that are refused, where a text is taken."""
+    if not texts or texts[0] is None:
         return ()
-    refused = {kind for kind, one in zip(_VALUES, others, strict=True) if one is None}
+    refused = {kind for kind, one in zip(_VALUES, texts[1:], strict=True) if one is None}
     return tuple(kind for kind in JSON_TYPES if kind in refused)
+
+
+def _forms(session: Session) -> tuple[str, ...]:
+    """The forms of ids that are tried: nine letters and digits, longer, with a name in it, shorter."""
+    nine = session.needles.calls[0].id
+    return nine, "call_0123456789abcdef", "functions.f:0", nine[:1]
+
+
+def _ids(session: Session, forms: Sequence[str]) -> list[_Question]:
+    """I4: a call and its result under ids of these forms."""
+    needles = session.needles
+    called = probes.call(needles.calls[0], needles.calls[0].arguments(1))
+    asks = []
+    for form in forms:
+        turn = probes.assistant("", [{**called, "id": form}])
+        result = {**probes.result(needles, 0), "tool_call_id": form}
+        asks.append(Ask([*plain_chat(session), turn, result], tools=probes.tools(needles)))
+    return [("I4", session, ask) for ask in asks]
+
+
+def _id_pattern(session: Session, texts: Sequence[str | None]) -> str | None:
+    """I4: a pattern that call ids must match, None when ids of other forms are accepted, short ones among them."""
+    nine = session.needles.calls[0].id
+    whole, long, named, short = texts
+    if whole is None or (long is not None and short is not None):
+        return None
+    if long is not None:
+        (shorter,) = _answers(_ids(session, [nine[:length] for length in range(2, len(nine))]))
+        least = next((at for at, text in enumerate(shorter, 2) if text is not None), len(nine))
+        return f"[A-Za-z0-9_-]{{{least},}}"
+    return "functions\\..+:[0-9]+" if named is not None else "[A-Za-z0-9]{9}"

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from analyzer.infer.described_frame import MARKER, MASK, Around, around, mentioned, own_markers
@@ -137,13 +138,17 @@ def _by_variable(session: Session, facts: TemplateFacts) -> Iterator[_Added]:
     ]
     asked: list[tuple[str, Mapping[str, Any]]] = [(TOOLS, {})]
     asked += [(name, {name: value}) for name in names[:MOST_HOLDERS] for value in (given, json.dumps(given))]
-    for label, chat in _chats(session):
-        asks = [Ask(chat, tools=[] if session.shape.tools_given else None, prompt=True)]
+    chats = _chats(session)
+    asks: list[Ask] = []
+    for _, chat in chats:
+        asks.append(Ask(chat, tools=[] if session.shape.tools_given else None, prompt=True))
         asks += [
             Ask(chat, tools=given if name == TOOLS else None, prompt=True, variables=variables)
             for name, variables in asked
         ]
-        base, *texts = session.render(asks, "D1")
+    rendered = iter(session.render(asks, "D1"))
+    for label, _ in chats:
+        base, *texts = islice(rendered, 1 + len(asked))
         for (name, _), text in zip(asked, texts, strict=True):
             yield from _difference(session, name, f"{name}, {label}", base, text)
 
@@ -199,7 +204,7 @@ def _difference(
     printed = (
         not holder.startswith(_FIELD)
         and holder != TOOLS
-        and any(one in text for one in (str(given), json.dumps(given)))
+        and any(one in text for one in (str([*given]), json.dumps(given)))
     )
     yield _Added(
         holder,

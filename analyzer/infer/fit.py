@@ -3,13 +3,12 @@
 I1  a plain conversation, starting rich (system message, text content) and falling back one step at a time
 I2  a turn with one call: arguments as a mapping, then as JSON text; empty content as "", null, absent or present
 I3  the same with two calls
-I4  ids of other forms than nine letters and digits, and shorter ones
 What a template refuses on the way is kept in the session's failures, with its message.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,10 +44,8 @@ def fit(session: Session, facts: TemplateFacts) -> Fit:
     base = plain or silent
     if base is None:
         return Fit(None, ())
-    fitted = [
-        found for arguments in ("mapping", "text") if (found := _fit_calls(base, arguments)) is not None
-    ]
-    return Fit(base if fitted else plain, tuple(fitted))
+    fitted = _fit_calls(base)
+    return Fit(base if fitted else plain, fitted)
 
 
 def plain_chat(session: Session) -> list[probes.Message]:
@@ -112,27 +109,48 @@ def call_chat(session: Session, count: int, arguments: int = 2, content: str = "
     return [*plain_chat(session), probes.assistant(content, probes.calls(session.needles, count, arguments))]
 
 
-def _fit_calls(plain: Session, arguments: str) -> Session | None:
-    """I2: the first shape in which a call of one tool is rendered in its turn: the usual one alone, then all others at once."""
+def _fit_calls(plain: Session) -> tuple[Session, ...]:
+    """I2: the first shapes in which a call of one tool is rendered in its turn, with arguments as a mapping and as JSON text.
+
+    The usual shape is tried alone, then all others at once; the mutable sandbox only where the other refuses.
+    """
+    found: dict[str, Session] = {}
+    missing = ["mapping", "text"]
     for mutable in dict.fromkeys((plain.shape.mutable, True)):
-        seen = len(plain.failures)
-        shapes = [
-            plain.with_shape(
-                arguments=arguments, flat=flat, followed=followed, empty_content=empty, mutable=mutable
-            )
-            for flat in dict.fromkeys((plain.shape.flat, True))
-            for followed in (False, True)
-            for empty in EMPTY_CONTENTS
-        ]
-        without_tools = [plain.with_shape(arguments=arguments, mutable=mutable, tools_refused=True)]
-        for tried in (shapes[:1], shapes[1:], without_tools):
+        refused: set[str] = set()
+        for shapes in (_usual_shapes, _unusual_shapes, _shapes_without_tools):
+            tried = [
+                plain.with_shape(arguments=arguments, mutable=mutable, **changes)
+                for arguments in missing
+                for changes in shapes(plain)
+            ]
+            seen = len(plain.failures)
             texts = render_each([(one, _call_ask(one)) for one in tried], "I2")
+            failed = [one.shape.arguments for one, text in zip(tried, texts, strict=True) if text is None]
+            kinds = [failure.kind for _, failure in plain.failures[seen:]]
+            refused |= {one for one, kind in zip(failed, kinds, strict=True) if kind == "security"}
             for one, text in zip(tried, texts, strict=True):
                 if text is not None and _shows_call(one, text):
-                    return one
-        if not any(failure.kind == "security" for _, failure in plain.failures[seen:]):
-            return None
-    return None
+                    found.setdefault(one.shape.arguments, one)
+            missing = [arguments for arguments in missing if arguments not in found]
+        missing = [arguments for arguments in missing if arguments in refused]
+    return tuple(found[arguments] for arguments in ("mapping", "text") if arguments in found)
+
+
+def _usual_shapes(plain: Session) -> Iterator[dict[str, Any]]:
+    yield {"flat": plain.shape.flat}
+
+
+def _unusual_shapes(plain: Session) -> Iterator[dict[str, Any]]:
+    for flat in dict.fromkeys((plain.shape.flat, True)):
+        for followed in (False, True):
+            for empty in EMPTY_CONTENTS:
+                if (flat, followed, empty) != (plain.shape.flat, False, EMPTY_CONTENTS[0]):
+                    yield {"flat": flat, "followed": followed, "empty_content": empty}
+
+
+def _shapes_without_tools(_: Session) -> Iterator[dict[str, Any]]:
+    yield {"tools_refused": True}
 
 
 def _call_ask(session: Session) -> Ask:
@@ -148,31 +166,3 @@ def _shows_call(session: Session, text: str) -> bool:
     region = text[text.rfind(needles.user) :].partition(needles.results[0])[0]
     shown = call.name in region or call.id in region
     return shown and all(value in region for value in call.values[:2])
-
-
-def id_form(session: Session) -> str | None:
-    """I4: a pattern that call ids must match, None when ids of other forms are accepted, short ones among them."""
-    nine = session.needles.calls[0].id
-    whole, long, named, short = _id_renders(
-        session, (nine, "call_0123456789abcdef", "functions.f:0", nine[:1])
-    )
-    if whole is None or (long is not None and short is not None):
-        return None
-    if long is not None:
-        shorter = _id_renders(session, tuple(nine[:length] for length in range(2, len(nine))))
-        least = next((at for at, text in enumerate(shorter, 2) if text is not None), len(nine))
-        return f"[A-Za-z0-9_-]{{{least},}}"
-    return "functions\\..+:[0-9]+" if named is not None else "[A-Za-z0-9]{9}"
-
-
-def _id_renders(session: Session, forms: Sequence[str]) -> list[str | None]:
-    """Render a call and its result under ids of these forms."""
-    needles = session.needles
-    asks = []
-    for form in forms:
-        turn = probes.assistant(
-            "", [{**probes.call(needles.calls[0], needles.calls[0].arguments(1)), "id": form}]
-        )
-        result = {**probes.result(needles, 0), "tool_call_id": form}
-        asks.append(Ask([*plain_chat(session), turn, result], tools=probes.tools(needles)))
-    return session.render(asks, "I4")

@@ -11,7 +11,7 @@ from analyzer.infer.calls import CallsFinding, find_calls
 from analyzer.infer.demands import find_demands
 from analyzer.infer.described import with_described_calls
 from analyzer.infer.evidence import evidence_of
-from analyzer.infer.fit import Fit, fit, id_form
+from analyzer.infer.fit import Fit, fit
 from analyzer.infer.prompts import find_prompts, narrowed, of_one_format
 from analyzer.infer.reasoning import find_reasoning
 from analyzer.infer.results import find_results
@@ -19,7 +19,7 @@ from analyzer.infer.turn import Frame, Regions, frame
 from analyzer.infer.values import items_slot
 from analyzer.observe.needles import needles
 from analyzer.observe.session import Session, Shape
-from analyzer.observe.variants import BASIC, Variants, observe
+from analyzer.observe.variants import BASIC, FOLLOWED, Variants, observe, observe_each
 from analyzer.render.facts import TemplateFacts, template_facts
 from analyzer.render.outcome import RenderFailure
 from analyzer.render.worker import Renderer
@@ -75,12 +75,15 @@ def _choose(accepted: Fit) -> _CallsSeen | None:
 
     A second shape is observed whole only where the first shows no JSON; else a few variants tell whether both render alike.
     """
-    best: _CallsSeen | None = None
-    for session in accepted.calls:
+    if not accepted.calls:
+        return None
+    first, *others = accepted.calls
+    whole, *few = observe_each([(first, BASIC + FOLLOWED), *((other, SAME_FOR_BOTH) for other in others)])
+    best = _see(first, whole)
+    for other, texts in zip(others, few, strict=True):
         if best is not None and _badness(best) == 0:
-            other = observe(session, SAME_FOR_BOTH)
-            return replace(best, both=all(other[name] == best.seen[name] for name in SAME_FOR_BOTH))
-        seen = _see(session)
+            return replace(best, both=all(texts[name] == best.seen[name] for name in SAME_FOR_BOTH))
+        seen = _see(other, observe(other))
         if seen is not None and (best is None or _badness(seen) < _badness(best)):
             best = seen
     return best
@@ -102,15 +105,15 @@ def _arguments(chosen: _CallsSeen | None) -> Literal["mapping", "text", "both", 
     return "text" if chosen.session.shape.arguments == "text" else "mapping"
 
 
-def _see(session: Session) -> _CallsSeen | None:
-    seen = observe(session)
+def _see(session: Session, seen: Variants) -> _CallsSeen | None:
     base = seen["base"]
     if base is None:
         return None
     regions = Regions(session, base, seen["t"])
     framed = frame(session, seen, regions)
     if framed.last_goes_on and not session.shape.followed:
-        return _see(session.with_shape(followed=True))
+        followed = session.with_shape(followed=True)
+        return _see(followed, observe(followed))
     return _CallsSeen(session, seen, regions, framed, find_calls(session, seen, regions, framed))
 
 
@@ -147,7 +150,7 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
     demands = find_demands(plain, calls_session, texts, calls)
     wanted = InputFacts(
         arguments=_arguments(chosen),
-        ids=id_form(calls_session) if calls_session is not None else None,
+        ids=demands.ids,
         content="parts" if plain.shape.parts else "text",
         reasoning_fields=reasoning.fields if reasoning is not None else (),
         empty_content=session.shape.empty_content,

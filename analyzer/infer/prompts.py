@@ -17,7 +17,7 @@ from analyzer.infer.turn import Frame, added
 from analyzer.observe import probes
 from analyzer.observe.choices import variable_choices
 from analyzer.observe.lexemes import common_start, is_marker, lexemes
-from analyzer.observe.session import Ask, Session
+from analyzer.observe.session import Ask, Chat, Session, render_each
 from analyzer.observe.variants import head
 from analyzer.render.facts import TemplateFacts
 from analyzer.spec.model import Prompt, Scalar
@@ -38,12 +38,14 @@ def find_prompts(session: Session, calls_session: Session | None, facts: Templat
     choices = variable_choices(facts, session.shape.variables)
     settings: list[dict[str, Any]] = [{}]
     settings += [{name: value} for name, values in choices.items() for value in values]
-    after_user = _texts(session, _user_chat(session), settings, with_tools=calls_session is not None)
+    probed = [(session, head(session))]
+    if calls_session is not None:
+        probed.append((calls_session, _result_chat(calls_session)))
+    after_user, *after_result = _texts(probed, settings, with_tools=calls_session is not None)
     prompts = _distinct(settings, after_user, "user")
     listed = [prompt.set for prompt in prompts]
-    if calls_session is not None:
-        after_result = _texts(calls_session, _result_chat(calls_session), settings, with_tools=True)
-        prompts += _distinct(settings, after_result, "result", listed)
+    for texts in after_result:
+        prompts += _distinct(settings, texts, "result", listed)
     changing = {name for prompt in prompts for name in prompt.set}
     return PromptsFinding(tuple(prompts), {name: choices[name] for name in choices if name in changing})
 
@@ -161,11 +163,21 @@ def _goes_on_in_words(header: str, prompt: str) -> bool:
 
 
 def _texts(
-    session: Session, chat: list[probes.Message], settings: list[dict[str, Any]], *, with_tools: bool
-) -> list[str | None]:
-    tools = probes.tools(session.needles) if with_tools else None
-    asks = [Ask(chat, tools, prompt, setting) for setting in settings for prompt in (False, True)]
-    texts = session.render(asks, "P")
+    probed: Sequence[tuple[Session, Chat]], settings: Sequence[Mapping[str, Any]], *, with_tools: bool
+) -> list[list[str | None]]:
+    """Return what the generation prompt adds to each conversation under each setting."""
+    pairs = [
+        (session, Ask(chat, probes.tools(session.needles) if with_tools else None, prompt, setting))
+        for session, chat in probed
+        for setting in settings
+        for prompt in (False, True)
+    ]
+    texts = render_each(pairs, "P")
+    size = 2 * len(settings)
+    return [_added(session, texts[at * size : (at + 1) * size]) for at, (session, _) in enumerate(probed)]
+
+
+def _added(session: Session, texts: Sequence[str | None]) -> list[str | None]:
     out: list[str | None] = []
     for without, with_prompt in zip(texts[::2], texts[1::2], strict=True):
         text = None if without is None or with_prompt is None else added(without, with_prompt)
@@ -201,10 +213,6 @@ def _echoes(setting: Mapping[str, Any], text: str, default: str) -> bool:
         for value in setting.values()
         if isinstance(value, bool)
     )
-
-
-def _user_chat(session: Session) -> list[probes.Message]:
-    return head(session)
 
 
 def _result_chat(session: Session) -> list[probes.Message]:

@@ -23,7 +23,7 @@ from analyzer.infer.turn import Frame, Regions
 from analyzer.observe import probes
 from analyzer.observe.choices import variable_choices
 from analyzer.observe.lexemes import common_start, common_suffix, is_marker, lexemes
-from analyzer.observe.session import Ask, Session
+from analyzer.observe.session import Ask, Chat, Session, render_each
 from analyzer.observe.variants import Variants, head
 from analyzer.render.facts import TemplateFacts
 
@@ -75,24 +75,17 @@ def _by_field(
         return None
     session, calls_session, needles = context.session, context.calls_session, context.session.needles
     tools = probes.tools(needles) if calls_session is not None else None
-    asks = [
-        Ask(
-            [*head(session), probes.assistant(needles.content, fields={field: needles.reasoning})],
-            tools,
-            variables=setting,
-        )
-        for field in candidates
-    ]
-    texts = session.render(asks, "R1")
-    shown = _shown(candidates, texts, needles.user, needles.reasoning, needles.content)
-    beside: list[str | None] = []
+    turns = [probes.assistant(needles.content, fields={field: needles.reasoning}) for field in candidates]
+    pairs = [(session, Ask([*head(session), turn], tools, variables=setting)) for turn in turns]
     if calls_session is not None:
-        message = [
-            probes.assistant(_empty(calls_session), probes.calls(needles, 1), {field: needles.reasoning})
-            for field in candidates
+        text, called = _empty(calls_session), probes.calls(needles, 1)
+        turns = [probes.assistant(text, called, {field: needles.reasoning}) for field in candidates]
+        pairs += [
+            (calls_session, Ask([*head(calls_session), turn], tools, variables=setting)) for turn in turns
         ]
-        asks = [Ask([*head(session), turn], tools, variables=setting) for turn in message]
-        beside = calls_session.render(asks, "R1")
+    rendered = render_each(pairs, "R1")
+    texts, beside = rendered[: len(candidates)], rendered[len(candidates) :]
+    shown = _shown(candidates, texts, needles.user, needles.reasoning, needles.content)
     call = needles.calls[0]
     shown_beside = _shown(candidates, beside, needles.user, needles.reasoning, call.name, call.id)
     if shown:
@@ -173,7 +166,7 @@ def _stands_behind(texts: Sequence[str | None], needle: str, *others: str) -> bo
     )
 
 
-def _kept(session: Session, field: str, tools: Sequence[probes.Message] | None) -> str:
+def _kept(session: Session, field: str, tools: Chat | None) -> str:
     """R3: whether an earlier turn keeps its reasoning."""
     needles = session.needles
     chat = [

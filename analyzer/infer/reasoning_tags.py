@@ -36,7 +36,7 @@ def find_in_content(
     pairs = [pair for pair in tag_pairs(facts) if pair[0] not in taken and pair[1] not in taken]
     needles = session.needles
     written = [cut for text in seen.texts.values() if (cut := regions.cut(text))] if seen is not None else []
-    for following in ([], [probes.user(needles.follow)]):
+    for following in ([], [probes.user(needles.follow)]) if pairs else ():
         asks = []
         for opener, closer in pairs:
             for space in ("", "\n\n"):

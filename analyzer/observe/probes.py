@@ -7,9 +7,11 @@ template accepts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from analyzer.observe.needles import ARGUMENTS, CallNeedles, Needles
+from analyzer.render.outcome import EncodedOnce
 
 Message = dict[str, Any]
 
@@ -54,14 +56,28 @@ def result(needles: Needles, index: int) -> Message:
     return {"role": "tool", "tool_call_id": needle.id, "name": needle.name, "content": needles.results[index]}
 
 
-def tools(needles: Needles, types: Mapping[str, Any] | None = None) -> list[Message]:
+def tools(needles: Needles, types: Mapping[str, Any] | None = None) -> EncodedOnce:
     """Return declarations of all tools of the needle set; `types` maps argument names to a schema other than string."""
+    return _declared(needles, types) if types else _usual_tools(needles)
+
+
+@lru_cache(maxsize=8)
+def _usual_tools(needles: Needles) -> EncodedOnce:
+    return _declared(needles, {})
+
+
+@lru_cache(maxsize=8)
+def bare_tools(needles: Needles) -> EncodedOnce:
+    """Return what `tools` declares as the function objects themselves."""
+    return EncodedOnce(tool["function"] for tool in _usual_tools(needles))
+
+
+def _declared(needles: Needles, types: Mapping[str, Any]) -> EncodedOnce:
     text = {"type": "string"}
     declared = [
-        _tool(needle.name, {key: (types or {}).get(key, text) for key in needle.keys})
-        for needle in needles.calls
+        _tool(needle.name, {key: types.get(key, text) for key in needle.keys}) for needle in needles.calls
     ]
-    return [*declared, _tool(needles.uncalled, {"uncalled_key": text})]
+    return EncodedOnce([*declared, _tool(needles.uncalled, {"uncalled_key": text})])
 
 
 def _tool(name: str, properties: Mapping[str, Any]) -> Message:

@@ -78,13 +78,13 @@ class Session:
 
     def render(self, asks: Sequence[Ask], label: str = "") -> list[str | None]:
         """Render all `asks` in one batch. A failed render is None, and its message is kept under `label`."""
-        return self._texts([self._request(ask) for ask in asks], label)
+        return render_each([(self, ask) for ask in asks], label)
 
-    def _texts(self, requests: Sequence[RenderRequest], label: str) -> list[str | None]:
+    def _texts(self, requests: Sequence[RenderRequest], labels: Sequence[str]) -> list[str | None]:
         outcomes = self.renderer.render(self.template.text, requests, mutable=self.shape.mutable)
         self.renders += len(requests)
         texts: list[str | None] = []
-        for outcome in outcomes:
+        for outcome, label in zip(outcomes, labels, strict=True):
             if isinstance(outcome, Rendered):
                 texts.append(outcome.text)
             else:
@@ -111,7 +111,8 @@ class Session:
         if tools is None and self.shape.tools_given:
             tools = probes.tools(self.needles)
         if tools is not None and self.shape.flat:
-            return [tool["function"] for tool in tools]
+            usual = tools is probes.tools(self.needles)
+            return probes.bare_tools(self.needles) if usual else [tool["function"] for tool in tools]
         return tools
 
     def _shaped(self, message: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,13 +136,20 @@ class Session:
         return out
 
 
-def render_each(pairs: Sequence[tuple[Session, Ask]], label: str = "") -> list[str | None]:
-    """Render one probe in each of several shapes of the same template and sandbox, in one batch."""
-    if not pairs:
-        return []
-    first = pairs[0][0]
-    requests = [session._request(ask) for session, ask in pairs]  # noqa: SLF001  (the same module)
-    return first._texts(requests, label)  # noqa: SLF001
+def render_each(pairs: Sequence[tuple[Session, Ask]], labels: str | Sequence[str] = "") -> list[str | None]:
+    """Render probes in several shapes of the same template, in one batch for each sandbox.
+
+    A failed render is None, and its message is kept under its label: one for all, or one each.
+    """
+    each = [labels] * len(pairs) if isinstance(labels, str) else labels
+    texts: dict[int, str | None] = {}
+    for mutable in (False, True):
+        places = [at for at, (session, _) in enumerate(pairs) if session.shape.mutable == mutable]
+        if places:
+            requests = [session._request(ask) for session, ask in map(pairs.__getitem__, places)]  # noqa: SLF001
+            found = pairs[places[0]][0]._texts(requests, [each[at] for at in places])  # noqa: SLF001
+            texts.update(zip(places, found, strict=True))
+    return [texts[at] for at in range(len(pairs))]
 
 
 def _with_text_arguments(call: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,12 @@ Names: `cNaM` a last turn with N calls of M text arguments; `+t` with text besid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analyzer.observe import probes
 from analyzer.observe.lexemes import common_suffix, is_marker, lexemes
-from analyzer.observe.session import Ask, Session
+from analyzer.observe.session import Ask, Session, render_each
 
 BASIC = (
     "base",
@@ -64,9 +64,21 @@ def describe(variant: str) -> str:
 
 def observe(session: Session, names: tuple[str, ...] = BASIC + FOLLOWED) -> Variants:
     """Render the variants `names`."""
-    tools = probes.tools(session.needles)
-    asks = [Ask(_chat(session, name), tools=tools, prompt=name.endswith("+p")) for name in names]
-    texts = dict(zip(names, session.render(asks, "variants"), strict=True))
+    return observe_each([(session, names)])[0]
+
+
+def observe_each(wanted: Sequence[tuple[Session, tuple[str, ...]]]) -> list[Variants]:
+    """Render variants in several shapes of the same template, in one batch."""
+    pairs = [(session, _ask(session, name)) for session, names in wanted for name in names]
+    texts = iter(render_each(pairs, "variants"))
+    return [_closed(dict(zip(names, texts, strict=False))) for _, names in wanted]
+
+
+def _ask(session: Session, name: str) -> Ask:
+    return Ask(_chat(session, name), tools=probes.tools(session.needles), prompt=name.endswith("+p"))
+
+
+def _closed(texts: Mapping[str, str | None]) -> Variants:
     closing = _behind_every_conversation(texts)
     if closing:
         texts = {name: text and "".join(text.rsplit(closing, 1)) for name, text in texts.items()}

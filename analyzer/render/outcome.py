@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from analyzer.errors import UsageError
@@ -54,6 +55,15 @@ class RenderFailure:
 Outcome: TypeAlias = Rendered | RenderFailure
 
 
+class EncodedOnce(tuple[Mapping[str, Any], ...]):  # noqa: SLOT001  (the text is kept)
+    """Mappings that nobody changes, so that their JSON is written once for however many requests hold them."""
+
+    @cached_property
+    def encoded(self) -> str:
+        """The JSON of the list."""
+        return _encode(self)
+
+
 @dataclass(frozen=True, slots=True)
 class RenderRequest:
     """One conversation to render, exactly as given (see :func:`analyzer.render.as_transformers`).
@@ -92,6 +102,15 @@ class RenderRequest:
         Raises `UsageError` when a value is not plain JSON.
         """
         try:
-            return json.dumps(self.context(), separators=(",", ":"))
+            return self._encoded()
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"A render request holds a value that is not plain JSON: {error}") from None
+
+    def _encoded(self) -> str:
+        context = self.context()
+        tools = context.pop("tools")
+        text = tools.encoded if isinstance(tools, EncodedOnce) else _encode(tools)
+        return f'{_encode(context)[:-1]},"tools":{text}}}'
+
+
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode

@@ -102,6 +102,8 @@ class _Seat:
         self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
     ) -> list[Outcome]:
         """See `Renderer`."""
+        if not requests:
+            return []
         fetch = self._renderer.submit(source, requests, mutable=mutable)
         self._turns.pass_on(self._number)
         return fetch()
