@@ -17,10 +17,9 @@ from itertools import islice
 from typing import Any, Final, Literal, TypeAlias
 
 from analyzer.infer.calls import CallsFinding
-from analyzer.infer.fit import plain_chat
 from analyzer.observe import probes
 from analyzer.observe.session import Ask, Chat, Session, render_each
-from analyzer.observe.variants import Variants
+from analyzer.observe.variants import Variants, chat, head
 from analyzer.spec.parts import JSON_TYPES, JsonType
 
 _ALTERNATIVES: Final = ({"anyOf": [{"type": "string"}, {"type": "null"}]}, {"type": ["string", "null"]})
@@ -64,14 +63,10 @@ def find_demands(
 
     `calls_session` and `seen` are the shape in which calls are rendered and the variants rendered in it, None when calls are not.
     """
-    chat = [
-        *plain_chat(plain),
-        probes.assistant(plain.needles.content),
-        probes.user(plain.needles.follow),
-    ]
+    talk = chat(plain, "t+u")
     written = calls is not None and calls.items is not None
     general, results, values, ids = _answers(
-        _general(plain, chat),
+        _general(plain, talk),
         _results(plain) if calls_session is None or seen is None else [],
         _values(calls_session) if calls_session is not None and written else [],
         _ids(calls_session, _forms(calls_session)) if calls_session is not None else [],
@@ -85,7 +80,7 @@ def find_demands(
         roles_refused=() if taken else ("tool",),
         parallel_results=parallel,
         property_fields=tuple(name for name in FIELDS if lost[name]) if typed is not None else (),
-        bare_tools=_wants_bare(plain, chat, typed),
+        bare_tools=_wants_bare(plain, talk, typed),
         values_refused=_values_refused(values),
         ids=_id_pattern(calls_session, ids) if calls_session is not None else None,
     )
@@ -104,7 +99,7 @@ def _general(plain: Session, chat: Chat) -> list[_Question]:
     untyped = [probes.tools(needles, {_key(plain): one}) for one in _ALTERNATIVES]
     return [
         ("I5", plain, Ask(chat, tools=[])),
-        ("I6", plain, Ask([*plain_chat(plain), probes.user(needles.follow)])),
+        ("I6", plain, Ask([*head(plain), probes.user(needles.follow)])),
         *(("I8", plain, Ask(chat, tools=one)) for one in (tools, _undescribed(tools), *untyped)),
     ]
 
@@ -156,7 +151,7 @@ def _results(plain: Session) -> list[_Question]:
     """I7, for a template of which no call is seen."""
     needles = plain.needles
     turn = probes.assistant(needles.content, probes.calls(needles, 1))
-    chats = ([*plain_chat(plain), turn], [*plain_chat(plain), turn, probes.result(needles, 0)])
+    chats = ([*head(plain), turn], [*head(plain), turn, probes.result(needles, 0)])
     return [("I7", plain, Ask(chat, tools=probes.tools(needles))) for chat in chats]
 
 
@@ -180,7 +175,7 @@ def _values(session: Session) -> list[_Question]:
         for value in ("text", *_VALUES.values())
     ]
     tools = probes.tools(needles)
-    return [("I9", session, Ask([*plain_chat(session), turn, *more], tools)) for turn in turns]
+    return [("I9", session, Ask([*head(session), turn, *more], tools)) for turn in turns]
 
 
 def _values_refused(texts: Sequence[str | None]) -> tuple[JsonType, ...]:
@@ -205,7 +200,7 @@ def _ids(session: Session, forms: Sequence[str]) -> list[_Question]:
     for form in forms:
         turn = probes.assistant("", [{**called, "id": form}])
         result = {**probes.result(needles, 0), "tool_call_id": form}
-        asks.append(Ask([*plain_chat(session), turn, result], tools=probes.tools(needles)))
+        asks.append(Ask([*head(session), turn, result], tools=probes.tools(needles)))
     return [("I4", session, ask) for ask in asks]
 
 

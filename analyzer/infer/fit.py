@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from analyzer.infer.reasoning_fields import field_candidates
-from analyzer.observe import probes
-from analyzer.observe.session import Ask, Session, render_each
+from analyzer.observe.session import Session, render_each
+from analyzer.observe.variants import ask, chat
 from analyzer.render.facts import TemplateFacts
 
 EMPTY_CONTENTS = ("empty", "null", "absent", "space", "text")
@@ -46,13 +46,6 @@ def fit(session: Session, facts: TemplateFacts) -> Fit:
         return Fit(None, ())
     fitted = _fit_calls(base)
     return Fit(base if fitted else plain, fitted)
-
-
-def plain_chat(session: Session) -> list[probes.Message]:
-    """Return `[system?, user]`, the beginning of every probe."""
-    needles = session.needles
-    head = [probes.system(needles.system)] if session.shape.system else []
-    return [*head, probes.user(needles.user)]
 
 
 def _plain_shapes(facts: TemplateFacts) -> Iterator[dict[str, Any]]:
@@ -89,9 +82,8 @@ def _fit_plain(session: Session, facts: TemplateFacts) -> tuple[Session | None, 
         for changes in _plain_shapes(facts):
             variables = {**session.shape.variables, **changes.pop("variables", {})}
             tried = session.with_shape(**changes, variables=variables, mutable=mutable)
-            chat = [*plain_chat(tried), probes.assistant(needles.content), probes.user(needles.follow)]
             seen = len(session.failures)
-            text = tried.one(chat, "I1")
+            text = tried.one(chat(tried, "t+u"), "I1")
             if text is not None and needles.user in text and needles.content in text:
                 return tried, None
             if text is not None and needles.user in text:
@@ -100,13 +92,6 @@ def _fit_plain(session: Session, facts: TemplateFacts) -> tuple[Session | None, 
         if not refused:
             break
     return None, silent
-
-
-def call_chat(session: Session, count: int, arguments: int = 2, content: str = "") -> list[probes.Message]:
-    """Return the plain chat with an assistant message of `count` calls."""
-    if session.shape.empty_content == "text" and not content:
-        content = session.needles.content
-    return [*plain_chat(session), probes.assistant(content, probes.calls(session.needles, count, arguments))]
 
 
 def _fit_calls(plain: Session) -> tuple[Session, ...]:
@@ -125,7 +110,7 @@ def _fit_calls(plain: Session) -> tuple[Session, ...]:
                 for changes in shapes(plain)
             ]
             seen = len(plain.failures)
-            texts = render_each([(one, _call_ask(one)) for one in tried], "I2")
+            texts = render_each([(one, ask(one, "c1a2")) for one in tried], "I2")
             failed = [one.shape.arguments for one, text in zip(tried, texts, strict=True) if text is None]
             kinds = [failure.kind for _, failure in plain.failures[seen:]]
             refused |= {one for one, kind in zip(failed, kinds, strict=True) if kind == "security"}
@@ -151,13 +136,6 @@ def _unusual_shapes(plain: Session) -> Iterator[dict[str, Any]]:
 
 def _shapes_without_tools(_: Session) -> Iterator[dict[str, Any]]:
     yield {"tools_refused": True}
-
-
-def _call_ask(session: Session) -> Ask:
-    chat = call_chat(session, 1)
-    if session.shape.followed:
-        chat.append(probes.result(session.needles, 0))
-    return Ask(chat, tools=probes.tools(session.needles))
 
 
 def _shows_call(session: Session, text: str) -> bool:

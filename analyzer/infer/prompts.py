@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analyzer.infer.calls import CallsFinding
-from analyzer.infer.fit import call_chat
 from analyzer.infer.turn import Frame, added
 from analyzer.observe import probes
 from analyzer.observe.choices import variable_choices
@@ -136,7 +135,7 @@ def _with_other_markers(
     else:
         markers = [frame.header, calls.section_open, calls.open]
         needle = calls_session.needles.calls[0].name
-        turn, tools = call_chat(calls_session, 1), probes.tools(calls_session.needles)
+        turn, tools = _result_chat(calls_session)[:-1], probes.tools(calls_session.needles)
         asks = [Ask(turn, tools, variables=setting) for setting in settings]
         texts = calls_session.render(asks, "P3")
     for setting, text in zip(settings, texts, strict=True):

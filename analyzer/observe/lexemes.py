@@ -8,6 +8,7 @@ white space inside, `<|...|>` and `<:...:>` with it, `BEGIN ...:`), a word, a ru
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _SIDE: Final = "(?:BEGIN|START|END|STOP)"
@@ -27,18 +28,33 @@ _SHAPES: Final = (
     rf"{_SIDE} [A-Z][A-Z_]{{0,60}}[:.]",
 )
 _MARKS = "|".join(_SHAPES)
+_FIRST: Final = frozenset("]<>[«»【@%}BSE")
+"""What markers begin with."""
+KEPT_TEXTS: Final = 128
+KEPT_CHARS: Final = 4_000
+"""How many texts' lexemes are kept, and of how many characters at most."""
 _LEXEME = re.compile(rf"{_MARKS}|\s+|\d+|\w+|.", re.DOTALL)
 _MARKER = re.compile(_MARKS, re.DOTALL)
 
 
 def lexemes(text: str) -> list[str]:
     """Return the lexemes of `text`; joined they are `text`."""
+    return list(_kept(text)) if len(text) <= KEPT_CHARS else _cut(text)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _kept(text: str) -> tuple[str, ...]:
+    """The lexemes of a text that several comparisons may look at, one after the other."""
+    return tuple(_cut(text))
+
+
+def _cut(text: str) -> list[str]:
     return [found.group() for found in _LEXEME.finditer(text)]
 
 
 def is_marker(lexeme: str) -> bool:
     """Tell whether a lexeme is a whole marker such as `<tool_call>` or `[TOOL_CALLS]`."""
-    return _MARKER.fullmatch(lexeme) is not None
+    return lexeme[:1] in _FIRST and _MARKER.fullmatch(lexeme) is not None
 
 
 def common_prefix(*texts: str) -> str:

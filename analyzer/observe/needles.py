@@ -43,9 +43,9 @@ class CallNeedles:
         return dict(zip(self.keys[:count], self.values[:count], strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Needles:
-    """One series of needles."""
+    """One series of needles, which is equal to no other."""
 
     series: int
     calls: tuple[CallNeedles, ...]

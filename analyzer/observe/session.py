@@ -9,15 +9,31 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.observe import probes
 from analyzer.observe.needles import Needles
-from analyzer.render.outcome import Rendered, RenderFailure, RenderRequest
+from analyzer.render.outcome import EncodedOnce, Rendered, RenderFailure, RenderRequest
 from analyzer.render.worker import Renderer
 from analyzer.template import Template
 
 Chat = Sequence[Mapping[str, Any]]
+
+
+class Form(NamedTuple):
+    """What a shape says of messages."""
+
+    arguments: str
+    empty_content: str
+    parts: bool
+    system: bool
+    followed: bool
+    flat: bool
+    assistant_fields: tuple[tuple[str, str], ...]
+
+
+class Shaped(EncodedOnce):
+    """Messages that are written in the shape of a session already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +60,19 @@ class Shape:
     """True: tools and calls are the function objects themselves, `{"name": ..., "arguments": ...}`."""
     assistant_fields: Mapping[str, str] = field(default_factory=dict)
     """Fields that every assistant message must have."""
+
+    @property
+    def form(self) -> Form:
+        """What it says of messages."""
+        return Form(
+            self.arguments,
+            self.empty_content,
+            self.parts,
+            self.system,
+            self.followed,
+            self.flat,
+            tuple(self.assistant_fields.items()),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +126,9 @@ class Session:
         return self.render([Ask(chat, **ask)], label)[0]
 
     def _request(self, ask: Ask) -> RenderRequest:
+        form = self.shape.form
         return RenderRequest(
-            messages=[self._shaped(message) for message in ask.chat],
+            messages=ask.chat if isinstance(ask.chat, Shaped) else [shaped(one, form) for one in ask.chat],
             tools=self._shaped_tools(ask.tools),
             add_generation_prompt=ask.prompt,
             special_tokens=self.template.special_tokens,
@@ -115,25 +145,27 @@ class Session:
             return probes.bare_tools(self.needles) if usual else [tool["function"] for tool in tools]
         return tools
 
-    def _shaped(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        out = dict(message)
-        content = out.get("content")
-        if out["role"] == "assistant" and content == "":
-            if self.shape.empty_content == "null":
-                out["content"] = None
-            elif self.shape.empty_content == "absent":
-                del out["content"]
-            elif self.shape.empty_content == "space":
-                out["content"] = " "
-        elif self.shape.parts and isinstance(content, str):
-            out["content"] = [{"type": "text", "text": content}]
-        if out["role"] == "assistant" and self.shape.assistant_fields:
-            out = {**self.shape.assistant_fields, **out}
-        if "tool_calls" in out and self.shape.arguments == "text":
-            out["tool_calls"] = [_with_text_arguments(call) for call in out["tool_calls"]]
-        if "tool_calls" in out and self.shape.flat:
-            out["tool_calls"] = [{"id": call["id"], **call["function"]} for call in out["tool_calls"]]
-        return out
+
+def shaped(message: Mapping[str, Any], form: Form) -> dict[str, Any]:
+    """Return the message as the form wants it."""
+    out = dict(message)
+    content = out.get("content")
+    if out["role"] == "assistant" and content == "":
+        if form.empty_content == "null":
+            out["content"] = None
+        elif form.empty_content == "absent":
+            del out["content"]
+        elif form.empty_content == "space":
+            out["content"] = " "
+    elif form.parts and isinstance(content, str):
+        out["content"] = [{"type": "text", "text": content}]
+    if out["role"] == "assistant" and form.assistant_fields:
+        out = {**dict(form.assistant_fields), **out}
+    if "tool_calls" in out and form.arguments == "text":
+        out["tool_calls"] = [_with_text_arguments(call) for call in out["tool_calls"]]
+    if "tool_calls" in out and form.flat:
+        out["tool_calls"] = [{"id": call["id"], **call["function"]} for call in out["tool_calls"]]
+    return out
 
 
 def render_each(pairs: Sequence[tuple[Session, Ask]], labels: str | Sequence[str] = "") -> list[str | None]:

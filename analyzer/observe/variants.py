@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
 from analyzer.observe import probes
 from analyzer.observe.lexemes import common_suffix, is_marker, lexemes
-from analyzer.observe.session import Ask, Session, render_each
+from analyzer.observe.needles import Needles
+from analyzer.observe.session import Ask, Form, Session, Shaped, render_each, shaped
 
 BASIC = (
     "base",
@@ -29,6 +32,9 @@ BASIC = (
     "c2a2+t",
 )
 FOLLOWED = ("c1a2+r", "c2a2+r", "c1a2+r+p", "c2a2+r+p", "t+u+p", "c1a2+t+r", "c1a2+R", "c2a2+R", "c1a0+r")
+
+KEPT: Final = 1024
+"""How many written conversations are kept, of about 1 KB each."""
 
 _ENDS = ("base", "t", "t+u", "c1a2", "c2a2")
 """Variants that end in different ways."""
@@ -69,13 +75,19 @@ def observe(session: Session, names: tuple[str, ...] = BASIC + FOLLOWED) -> Vari
 
 def observe_each(wanted: Sequence[tuple[Session, tuple[str, ...]]]) -> list[Variants]:
     """Render variants in several shapes of the same template, in one batch."""
-    pairs = [(session, _ask(session, name)) for session, names in wanted for name in names]
+    pairs = [(session, ask(session, name)) for session, names in wanted for name in names]
     texts = iter(render_each(pairs, "variants"))
     return [_closed(dict(zip(names, texts, strict=False))) for _, names in wanted]
 
 
-def _ask(session: Session, name: str) -> Ask:
-    return Ask(_chat(session, name), tools=probes.tools(session.needles), prompt=name.endswith("+p"))
+def ask(session: Session, name: str) -> Ask:
+    """Return the render that variant `name` is."""
+    return Ask(chat(session, name), tools=probes.tools(session.needles), prompt=name.endswith("+p"))
+
+
+def chat(session: Session, name: str) -> Shaped:
+    """Return the conversation of variant `name`."""
+    return _written(session.needles, session.shape.form, name)
 
 
 def _closed(texts: Mapping[str, str | None]) -> Variants:
@@ -105,15 +117,23 @@ def _ends_in_marker(text: str | None, closing: str) -> bool:
 
 def head(session: Session) -> list[probes.Message]:
     """Return `[system?, user]`, the beginning of every probe."""
-    needles = session.needles
-    first = [probes.system(needles.system)] if session.shape.system else []
+    return _head(session.needles, session.shape.form)
+
+
+def _head(needles: Needles, form: Form) -> list[probes.Message]:
+    first = [probes.system(needles.system)] if form.system else []
     return [*first, probes.user(needles.user)]
 
 
-def _chat(session: Session, name: str) -> list[probes.Message]:
-    needles = session.needles
+@lru_cache(maxsize=KEPT)
+def _written(needles: Needles, form: Form, name: str) -> Shaped:
+    """Write a variant's conversation, once for all templates that take it in this form."""
+    return Shaped(shaped(message, form) for message in _chat(needles, form, name))
+
+
+def _chat(needles: Needles, form: Form, name: str) -> list[probes.Message]:
     first, *rest = name.split("+")
-    chat = head(session)
+    chat = _head(needles, form)
     if first == "base":
         return chat
     if first == "user":
@@ -122,9 +142,9 @@ def _chat(session: Session, name: str) -> list[probes.Message]:
         chat.append(probes.assistant(needles.content))
     else:
         count, arguments = int(first[1]), int(first[3])
-        text = needles.content if "t" in rest or session.shape.empty_content == "text" else ""
+        text = needles.content if "t" in rest or form.empty_content == "text" else ""
         chat.append(probes.assistant(text, probes.calls(needles, count, arguments)))
-        if "r" in rest or "R" in rest or session.shape.followed:
+        if "r" in rest or "R" in rest or form.followed:
             chat += [probes.result(needles, index) for index in range(count)]
         if "r" in rest and "p" not in rest:
             chat.append(probes.assistant(needles.final))

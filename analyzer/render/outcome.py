@@ -108,9 +108,12 @@ class RenderRequest:
 
     def _encoded(self) -> str:
         context = self.context()
-        tools = context.pop("tools")
-        text = tools.encoded if isinstance(tools, EncodedOnce) else _encode(tools)
-        return f'{_encode(context)[:-1]},"tools":{text}}}'
+        lists = [f'"{name}":{_list(context.pop(name))}' for name in ("messages", "tools")]
+        return f"{_encode(context)[:-1]},{','.join(lists)}}}"
+
+
+def _list(value: Any) -> str:
+    return value.encoded if isinstance(value, EncodedOnce) else _encode(value)
 
 
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
