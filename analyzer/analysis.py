@@ -76,7 +76,7 @@ class Analysis:
     renders: int = 0
     """How many renders inference asked for, verification not counted."""
     seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
-    """Time by phase: `infer`, `stability`, `verify`."""
+    """Time by phase: `infer` (with both series of needles, which take turns) and `verify`."""
 
     @property
     def verification(self) -> Verification:

@@ -47,8 +47,8 @@ _Key: TypeAlias = tuple[bool, str, str]  # and the request's text
 class Limits:
     """What one template may take.
 
-    ``seconds``: wall clock for one render, compiling included.  ``batch_seconds``: wall clock for one call of
-    ``render``.  ``memory_bytes``: address space of the child, its interpreter included (about 40 MB), where the
+    ``seconds``: wall clock for one render, compiling included, counted from when it is awaited.  ``batch_seconds``: wall
+    clock for the requests of one call.  ``memory_bytes``: address space of the child, its interpreter included (about 40 MB), where the
     platform can limit it.  ``output_chars``: characters of one render.  ``kills``: how often one template may have
     the child killed before it is refused.
     """
