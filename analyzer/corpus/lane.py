@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Final
 from analyzer.corpus.result import CRASHED, REFUSED, Result
 from analyzer.corpus.task import Task
 from analyzer.errors import AnalyzerError
-from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker
+from analyzer.render import Fetch, Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker, submit
 from analyzer.template import Template
 
 if TYPE_CHECKING:
@@ -171,9 +171,18 @@ class _Watched:
         self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False
     ) -> list[Outcome]:
         """See `Renderer`."""
-        outcomes = self._renderer.render(source, requests, mutable=mutable)
-        self.stops += sum(isinstance(one, RenderFailure) and one.kind in _STOPPED for one in outcomes)
-        return outcomes
+        return self.submit(source, requests, mutable=mutable)()
+
+    def submit(self, source: str, requests: Sequence[RenderRequest], *, mutable: bool = False) -> Fetch:
+        """See `PipelinedRenderer`."""
+        fetch = submit(self._renderer, source, requests, mutable=mutable)
+
+        def watched() -> list[Outcome]:
+            outcomes = fetch()
+            self.stops += sum(isinstance(one, RenderFailure) and one.kind in _STOPPED for one in outcomes)
+            return outcomes
+
+        return watched
 
 
 def _described(spec: Spec) -> str:
