@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.observe.lexemes import (
+    _MARKER,
     common_prefix,
     common_start,
     common_suffix,
@@ -24,6 +25,22 @@ PIECES = st.lists(
 def test_lexemes_joined_are_the_text(text: str) -> None:
     """Nothing is lost or doubled."""
     assert "".join(lexemes(text)) == text
+
+
+@given(st.text() | PIECES | st.from_regex(_MARKER, fullmatch=True))
+def test_markers_are_told_by_their_first_character(text: str) -> None:
+    """No shape of a marker begins with a character that is left out."""
+    assert (_MARKER.fullmatch(text) is not None) == is_marker(text)
+
+
+@given(PIECES)
+def test_lexemes_may_be_changed(text: str) -> None:
+    """A list that a caller empties is given anew to the next one."""
+    first = lexemes(text)
+    expected = list(first)
+    first.clear()
+
+    assert expected == lexemes(text)
 
 
 @pytest.mark.parametrize(
