@@ -97,7 +97,7 @@ def _frame_calls(
     before, after = text[: spans[0][0]], text[spans[-1][1] :].partition(session.needles.results[0])[0]
     before = behind_header(before, frame.header)
     content_in_shape = session.shape.empty_content == "text"
-    empties = frame.before_content if before.startswith(frame.before_content) and not content_in_shape else ""
+    empties = "" if content_in_shape else _respaced(before, frame.before_content)
     before = before[len(empties) :]
     between = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else None
     array = (
@@ -155,6 +155,15 @@ def _frame_calls(
         ambiguous=cut.ambiguous,
         **details,  # type: ignore[arg-type]
     )
+
+
+def _respaced(text: str, beginning: str) -> str:
+    """Return what `text` begins with of `beginning`, the white space behind its markers as it stands there; "" for nothing."""
+    if text.startswith(beginning) or not any(map(is_marker, lexemes(beginning))):
+        return beginning if text.startswith(beginning) else ""
+    pattern = r"\s+".join(map(re.escape, re.split(r"\s+", beginning.strip())))
+    found = re.match(rf"\s*{pattern}\s*", text)
+    return found[0] if found is not None else ""
 
 
 def _without_lead_of_others(cut: Cut, beside: str | None) -> Cut:

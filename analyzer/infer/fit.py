@@ -3,6 +3,7 @@
 I1  a plain conversation, starting rich (system message, text content) and falling back one step at a time
 I2  a turn with one call: arguments as a mapping, then as JSON text; empty content as "", null, absent or present
 I3  the same with two calls
+I10  a turn behind a system message and without one: where it differs, what is written without one counts
 What a template refuses on the way is kept in the session's failures, with its message.
 """
 
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analyzer.infer.reasoning_fields import field_candidates
-from analyzer.observe.session import Session, render_each
+from analyzer.observe.session import Ask, Session, render_each
 from analyzer.observe.variants import ask, chat
 from analyzer.render.facts import TemplateFacts
 
@@ -36,6 +37,8 @@ class Fit:
     calls: tuple[Session, ...]
     """Sessions in whose shapes a call renders: mapping first, then text. Empty when calls are not rendered."""
     call_texts: tuple[str, ...] = ()
+    system_taken: bool = False
+    """Whether a conversation with a system message renders."""
 
 
 def fit(session: Session, facts: TemplateFacts) -> Fit:
@@ -45,7 +48,25 @@ def fit(session: Session, facts: TemplateFacts) -> Fit:
     if base is None:
         return Fit(None, ())
     fitted = _fit_calls(base)
-    return Fit(base if fitted else plain, fitted)
+    taken = base.shape.system
+    if taken and _hangs_on_system(fitted[0] if fitted else base, calls=bool(fitted)):
+        base, *fitted_without = (one.with_shape(system=False) for one in (base, *fitted))
+        fitted = tuple(fitted_without)
+    return Fit(base if fitted or plain else None, fitted, system_taken=taken)
+
+
+def _hangs_on_system(session: Session, *, calls: bool) -> bool:
+    """I10: whether a turn of text, or of a call, is written otherwise behind a system message than without one.
+
+    Then it is written by a miscount, or with the system message in it: a conversation without one is the plainer of the two.
+    """
+    pairs = []
+    for one in (session, session.with_shape(system=False)):
+        pairs += [(one, Ask(chat(one, "t"))), *([(one, ask(one, "c1a2"))] if calls else [])]
+    user = session.needles.user
+    turns = [text and text[text.rfind(user) :] for text in render_each(pairs, "I10")]
+    half = len(turns) // 2
+    return None not in turns and turns[:half] != turns[half:]
 
 
 def _plain_shapes(facts: TemplateFacts) -> Iterator[dict[str, Any]]:

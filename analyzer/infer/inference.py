@@ -163,7 +163,7 @@ def _spec(template: Template, accepted: Fit, chosen: _CallsSeen | None, facts: T
         turns=demands.turns,
         roles_refused=demands.roles_refused,
         parallel_results=demands.parallel_results,
-        system="accepted" if plain.shape.system else "refused",
+        system="accepted" if accepted.system_taken else "refused",
         parallel_calls=calls.parallel if calls is not None else True,
         variables=dict(session.shape.variables),
         settings=dict(prompts.settings),

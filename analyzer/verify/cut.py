@@ -134,6 +134,10 @@ def _start_in_history(header: str, before: Before, rendered: str) -> int | None:
     common = shared_prefix(known, rendered)
     if rendered.startswith(header, common):
         return common + len(header)
+    blank = rendered[common:]
+    blank = blank[: len(blank) - len(blank.lstrip())]
+    if header.strip() and rendered.startswith(header, common + len(blank)):
+        return common + len(blank) + len(header)  # white space before it belongs to no turn
     if common == len(known):
         return None
     said = known.rfind(before.last) if before.last else -1

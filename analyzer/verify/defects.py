@@ -42,6 +42,7 @@ KINDS: Final[dict[str, str]] = {
     "section_not_closed": "The closer of the calls is missing in some turns and stands in others.",
     "calls_behind_end": "Some calls are written behind the end of the turn, where a model has stopped.",
     "turn_after_result_broken": "A turn with calls is written in another way when a tool result stands before it.",
+    "turn_changed_by_system": "A turn is written in another way when a system message stands before it.",
     "last_turn_otherwise": "The last turn is written as no turn in mid-conversation is.",
     "format_varies": "Under some settings turns are written in another format; this spec is not for them.",
     "prompt_not_in_history": "A generation prompt says what no turn of that kind begins with in the history.",

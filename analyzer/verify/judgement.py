@@ -42,7 +42,7 @@ class Judgement:
     def levels(self) -> frozenset[Level]:
         """The levels that the trip has proved something of: those whose value was written at all."""
         adapted = self.trip.adapted
-        if {"turn_after_result_broken", "empty_arguments_broken"} & set(self.kinds):
+        if {"turn_after_result_broken", "turn_changed_by_system", "empty_arguments_broken"} & set(self.kinds):
             return frozenset()
         levels = dict(_seen(levels_of(replace(adapted.case, reply=adapted.reply), adapted.setting.label)))
         for kind in self.kinds:

@@ -27,6 +27,7 @@ BROKEN: Final = frozenset(
         "calls_behind_end",
         "empty_arguments_broken",
         "turn_after_result_broken",
+        "turn_changed_by_system",
         "reasoning_opener_lost",
     }
 )
@@ -38,6 +39,7 @@ def excuse(
 ) -> None:
     """Turns failures that are the template's own into defects."""
     _lookin_history(spec, judged, adapter, stage, traveller)
+    _otherwise_behind_system(judged, adapter, stage, traveller)
     held = [one.trip for one in judged if one.outcome == "held" and one.trip.adapted.reply.calls]
     if not held:
         return
@@ -212,6 +214,26 @@ def _otherwise_after_result(
         yield "turn_after_result_broken" if holds and _is_otherwise(one.trip, trip) else None
 
 
+def _otherwise_behind_system(
+    judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
+) -> None:
+    """Excuses turns behind a system message where the very same turn without it is another text, and is read right."""
+    failed = [one for one in judged if one.outcome == "failed" and one.trip.adapted.case.place == "system"]
+    cases = [(replace(one.trip.adapted.case, place="first"), one.trip.adapted.setting) for one in failed]
+    pairs = []
+    for one, trip in zip(failed, render_trips(adapter, stage, cases), strict=True):
+        if isinstance(trip, Trip):
+            trip.adapted = replace(
+                trip.adapted, reply=one.trip.adapted.reply, truth=_truth(one.trip, trip)
+            )
+            traveller.travel(trip)
+            pairs.append((one, trip))
+    again = judge([trip for _, trip in pairs], adapter, stage)
+    for (one, first), found in zip(pairs, again, strict=True):
+        if found.outcome in ("held", "defect") and first.written != one.trip.written:
+            _try(one, "turn_changed_by_system")
+
+
 def _is_otherwise(later: Trip, first: Trip) -> bool:
     """Whether a turn behind a result is another text than behind a user message.
 
@@ -226,4 +248,5 @@ def _is_otherwise(later: Trip, first: Trip) -> bool:
 
 
 def _truth(settled: Trip, trip: Trip) -> Message:
-    return replace(settled.adapted.truth, tool_calls=trip.adapted.truth.tool_calls)
+    calls = trip.adapted.truth.tool_calls if settled.adapted.reply.calls else ()
+    return replace(settled.adapted.truth, tool_calls=calls)

@@ -134,7 +134,7 @@ def _check_otherwise(
         differences = traveller.compare(expected, reading.message)
         if not differences:
             break
-    if differences and gone and _is_respaced(differences):
+    if differences and (gone or _thought_is_gone(spec, trip.cut, shorter)) and _is_respaced(differences):
         differences = []
         found.notes.append(
             f"mid-conversation ({trip.label}): the content is spaced otherwise where its reasoning is dropped"
@@ -176,6 +176,13 @@ def _is_respaced(differences: Sequence[Difference]) -> bool:
 def _reasoning_is_gone(message: Message, text: str) -> bool:
     words = needles_in(message.reasoning_content or "")
     return bool(words) and all(word not in text for word in words)
+
+
+def _thought_is_gone(spec: Spec, last: Cut | None, middle: Cut) -> bool:
+    """Whether the last turn begins with a thought around nothing, which mid-conversation leaves out."""
+    written = [one.empty for one in spec.reasoning if one.empty.strip()]
+    begins = last is not None and any(last.text.startswith(empty) for empty in written)
+    return begins and not any(middle.text.lstrip().startswith(empty.strip()) for empty in written)
 
 
 def _look_behind(trip: Trip, rest: str, found: MiddleFindings, moved: Sequence[str] = ()) -> None:
