@@ -25,6 +25,7 @@ class Compiled:
         "__weakref__",
         "added_opens",
         "aliases",
+        "all_tails",
         "anchored",
         "anchors",
         "array",
@@ -32,12 +33,14 @@ class Compiled:
         "closes_alone",
         "closes_beside",
         "content",
+        "goes_on",
         "header",
         "header_repeats",
         "id_pattern",
         "layouts",
         "lead_ins",
         "lead_ins_after",
+        "opener_tails",
         "prompts",
         "reasoning",
         "reasoning_modes",
@@ -146,6 +149,12 @@ class Compiled:
             [c for c in contents if not (c in after and c.when == "beside_calls")], reasoning
         )
         self.lead_ins_after = _lead_ins([c for c in after if c.when != "alone"], ())
+        self.opener_tails = _tails(Lit(c.open, soft=soft) for c in contents)
+        """The white space behind openers of content that are one literal but for it, by their first token."""
+        tails = {tail for group in self.opener_tails.values() for tail in group}
+        self.all_tails = tuple(sorted(tails, key=len, reverse=True))
+        self.goes_on = any(not prompt.text for prompt in spec.turn.prompts)
+        """Whether a turn may go on behind another message, without a header and what opens its content."""
         text: list[Mark] = []
         inside: list[Mark] = []  # what counts inside reasoning, whatever its segment
         section: list[Mark] = []
@@ -322,6 +331,15 @@ def _opener_leads(contents: Iterable[Any], core: str, *, soft: bool) -> tuple[st
     """White space before any of the openers of content that look alike without it."""
     openers = [Lit(content.open, soft=soft) for content in contents]
     return tuple(dict.fromkeys(lit.lead for lit in openers if lit.core == core and lit.lead))
+
+
+def _tails(openers: Iterable[Lit]) -> dict[str, tuple[str, ...]]:
+    """The runs of white space that each opener may end in, the longest first."""
+    found: dict[str, set[str]] = {}
+    for opener in openers:
+        if len(opener.tokens) == 1 and opener.tail:
+            found.setdefault(opener.core, set()).add(opener.tail)
+    return {core: tuple(sorted(tails, key=len, reverse=True)) for core, tails in found.items()}
 
 
 def _after_calls(spec: Spec) -> list[Any]:

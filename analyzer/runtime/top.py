@@ -254,6 +254,8 @@ class TopState(EnteringState):
             self.tail = mark.lit.tail
             self._at_start = True
             self._lead_in = self.compiled.lead_ins
+            if not mark.lit.tail:  # a closer that opens content as well
+                self._lead_in = self.compiled.opener_tails.get(mark.lit.core, ()) + self._lead_in
         elif cue == Cue.EMPTY:
             if self._home == REASONING:
                 if not (self._at_start and where == self.pos):
@@ -270,6 +272,9 @@ class TopState(EnteringState):
             self._wrapped = mark.number
             self.tail = mark.lit.tail
             self._at_start = True
+            tails = self.compiled.opener_tails.get(mark.lit.core, ())
+            if len(tails) > 1 and len(mark.lit.tokens) == 1:
+                self.tail, self._lead_in = "", tails
         elif cue == Cue.CONTENT_CLOSE:
             if self.compiled.content[mark.number].open.strip() and self._wrapped < 0:
                 return False

@@ -23,8 +23,9 @@ from analyzer.verify.writer import applicable, is_written
 _THOUGHT: Final = f"One {needle(269_000)} thought.\n\nAnother one."
 _PER_PROMPT: Final = 3
 
-Fit: TypeAlias = Literal["exact", "soft", "odd"]
-"""How a prompt begins a turn: to the letter, but for white space, or with something that history never has."""
+Fit: TypeAlias = Literal["exact", "soft", "respaced", "odd"]
+"""How a prompt begins a turn: to the letter, but for white space around reasoning, but for that around what opens content, or with
+something that history never has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class _Splicer:
                 "the render without a generation prompt is no beginning of the one with it "
                 f"({self.trip.label})"
             )
-        made = self._exact(prompt) or self._soft(prompt) or self._beside(prompt)
+        made = self._exact(prompt) or self._respaced(prompt) or self._soft(prompt) or self._beside(prompt)
         headed = any(prompt.startswith(header) for header in self.headers)
         if made is None and headed and (odd or self._opens_no_thought(prompt)):
             if self._addresses_content(prompt):
@@ -125,6 +126,17 @@ class _Splicer:
             for text, thinks in options:
                 if text.startswith(prompt):
                     return self._made(text[len(prompt) :], "exact", thinks=thinks)
+        return None
+
+    def _respaced(self, prompt: str) -> Construction | None:
+        """A prompt that spaces the header and the opener of content otherwise than history does."""
+        for _, segment in applicable(self.spec, self.said):
+            if not isinstance(segment, ContentSegment):
+                continue
+            written = segment.open if self.said.content else segment.empty
+            known = {_squeezed(header + written) for header in self.headers}
+            if written.strip() and self.body.startswith(written) and _squeezed(prompt) in known:
+                return self._made(self.body[len(written) :], "respaced", thinks=False)
         return None
 
     def _soft(self, prompt: str) -> Construction | None:
@@ -229,7 +241,7 @@ def _squeezed(text: str) -> str:
 
 def try_construction(traveller: Traveller, made: Construction) -> Iterator[str]:
     """What is wrong with what comes out of a constructed text."""
-    reading = traveller.read(made.trip.adapted, made.cut, soft=made.fit == "soft")
+    reading = traveller.read(made.trip.adapted, made.cut, soft=made.fit in ("soft", "respaced"))
     label = f"{made.trip.label}, constructed"
     for problem in reading.problems:
         yield f"{label}: problem {problem}"

@@ -43,6 +43,7 @@ KINDS: Final[dict[str, str]] = {
     "calls_behind_end": "Some calls are written behind the end of the turn, where a model has stopped.",
     "turn_after_result_broken": "A turn with calls is written in another way when a tool result stands before it.",
     "turn_changed_by_system": "A turn is written in another way when a system message stands before it.",
+    "indentation_leaks": "White space between markers differs from turn to turn, or between history and generation prompt.",
     "last_turn_otherwise": "The last turn is written as no turn in mid-conversation is.",
     "format_varies": "Under some settings turns are written in another format; this spec is not for them.",
     "prompt_not_in_history": "A generation prompt says what no turn of that kind begins with in the history.",

@@ -34,12 +34,15 @@ class _Space:
 
 
 def soft_misfit(
-    pieces: Sequence[Piece], text: str
+    pieces: Sequence[Piece], text: str, *, inside: bool = False
 ) -> tuple[tuple[int, Piece | None] | None, tuple[Junction, ...]]:
-    """As `pieces.misfit`, with any white space at junctions; and the junctions that are written otherwise."""
+    """As `pieces.misfit`, with any white space at junctions; and the junctions that are written otherwise.
+
+    `inside`: where two literals of one segment meet, white space is free too.
+    """
     at = 0
     found: list[Junction] = []
-    for item in _softened(pieces):
+    for item in _softened(pieces, inside=inside):
         if isinstance(item, Piece):
             end = fits(item, text, at)
             if end is None:
@@ -52,19 +55,19 @@ def soft_misfit(
     return ((at, None) if text[at:].strip() else None), tuple(found)
 
 
-def _softened(pieces: Sequence[Piece]) -> Iterator[Piece | _Space]:
+def _softened(pieces: Sequence[Piece], *, inside: bool) -> Iterator[Piece | _Space]:
     run: list[Piece] = []
     for piece in pieces:
         if piece.path:
             run.append(piece)
             continue
-        yield from _soft_run(run)
+        yield from _soft_run(run, inside=inside)
         run = []
         yield piece
-    yield from _soft_run(run)
+    yield from _soft_run(run, inside=inside)
 
 
-def _soft_run(run: Sequence[Piece]) -> Iterator[Piece | _Space]:
+def _soft_run(run: Sequence[Piece], *, inside: bool) -> Iterator[Piece | _Space]:
     """A run of literals, cut at the white space where two segments meet; the ends of the run stand beside slots."""
     whole = "".join(piece.text for piece in run)
     done = offset = 0
@@ -72,7 +75,9 @@ def _soft_run(run: Sequence[Piece]) -> Iterator[Piece | _Space]:
         offset += len(one.text)
         start = len(whole[:offset].rstrip())
         stop = len(whole) - len(whole[offset:].lstrip())
-        if _segment(one.path) == _segment(other.path) or start < done or start == 0 or stop == len(whole):
+        if (not inside and _segment(one.path) == _segment(other.path)) or start < done:
+            continue
+        if start == 0 or stop == len(whole):
             continue
         yield Piece(whole[done:start], _paths(run, done, start)[0])
         yield _Space(_paths(run, max(start - 1, 0), stop + 1), whole[start:stop])

@@ -18,6 +18,7 @@ from analyzer.verify.cases import Case, needles_of
 from analyzer.verify.compare import MISSING, Difference
 from analyzer.verify.cut import Cut, at_first_end, cut_turn, end_literals, shared_prefix
 from analyzer.verify.defects import Finding, recognise
+from analyzer.verify.indentation import excuse_indentation
 from analyzer.verify.judgement import Judgement, judge
 from analyzer.verify.trips import Stage, Traveller, Trip, needles_of_reply, render_trips
 
@@ -28,6 +29,7 @@ BROKEN: Final = frozenset(
         "empty_arguments_broken",
         "turn_after_result_broken",
         "turn_changed_by_system",
+        "indentation_leaks",
         "reasoning_opener_lost",
     }
 )
@@ -38,6 +40,7 @@ def excuse(
     spec: Spec, judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
 ) -> None:
     """Turns failures that are the template's own into defects."""
+    excuse_indentation(spec, judged, traveller)
     _lookin_history(spec, judged, adapter, stage, traveller)
     _otherwise_behind_system(judged, adapter, stage, traveller)
     held = [one.trip for one in judged if one.outcome == "held" and one.trip.adapted.reply.calls]
@@ -56,10 +59,10 @@ def excuse(
         _try(one, kind)
 
 
-def _try(one: Judgement, kind: str | None) -> None:
+def _try(one: Judgement, kind: str | None, wanted: str = "the turn", seen: str = "another text") -> None:
     if kind is not None and one.outcome == "failed":
         one.outcome, one.failures = "defect", []
-        one.findings = [Finding(kind, "render", Difference("turn", "the turn", "another text"))]
+        one.findings = [Finding(kind, "render", Difference("turn", wanted, seen))]
 
 
 def _lookin_history(
@@ -231,7 +234,7 @@ def _otherwise_behind_system(
     again = judge([trip for _, trip in pairs], adapter, stage)
     for (one, first), found in zip(pairs, again, strict=True):
         if found.outcome in ("held", "defect") and first.written != one.trip.written:
-            _try(one, "turn_changed_by_system")
+            _try(one, "turn_changed_by_system", first.written, one.trip.written)
 
 
 def _is_otherwise(later: Trip, first: Trip) -> bool:

@@ -12,6 +12,7 @@ from analyzer.verify.collisions import collisions
 from analyzer.verify.constructions import Construction, constructions, try_construction
 from analyzer.verify.coverage import Coverage, describe, levels_of, plan
 from analyzer.verify.defects import EXPECTED_SHAPES
+from analyzer.verify.indentation import indented_headers
 from analyzer.verify.inputs import probe_inputs
 from analyzer.verify.judgement import TEXT_LIKE_CALL, Judgement, judge, reads_reasoning, settle
 from analyzer.verify.malformed import BROKEN, excuse
@@ -29,6 +30,7 @@ from analyzer.verify.witnesses import (
     forgotten_content,
     moved_content,
     odd_prompt,
+    respaced_prompt,
     style_defects,
 )
 
@@ -201,6 +203,9 @@ def _note_constructions(spec: Spec, traveller: Traveller, trips: Sequence[Trip],
             work.failures.append(f"turn.prompts: {made}")
     odd = [made for made in work.constructed if made.fit == "odd"]
     work.defects += [odd_prompt(odd[0])] if odd else []
+    respaced = [made.trip for made in work.constructed if made.fit == "respaced"]
+    respaced += indented_headers(spec, trips)
+    work.defects += [respaced_prompt(respaced)] if respaced else []
 
 
 def _note_middles(spec: Spec, middles: MiddleFindings, work: _Work) -> None:

@@ -16,6 +16,7 @@ from analyzer.verify.constructions import Construction
 from analyzer.verify.defects import KINDS, Finding, Proof
 from analyzer.verify.judgement import Judgement, judge
 from analyzer.verify.literals import call_literals
+from analyzer.verify.malformed import BROKEN, excuse
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
 
 _MARKER: Final = re.compile(r"</?\w[^<>]*>")
@@ -28,6 +29,7 @@ def defects_of(
     judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
 ) -> Iterator[Defect]:
     """One defect for each kind that was found, with its smallest witness."""
+    held = [one for one in judged if one.outcome == "held"]
     by_kind: dict[str, list[Judgement]] = {}
     for one in judged:
         if one.outcome == "defect":
@@ -35,7 +37,7 @@ def defects_of(
                 by_kind.setdefault(kind, []).append(one)
     for kind, found in by_kind.items():
         smallest = min(found, key=lambda one: _size(one.trip.adapted.reply))
-        smallest = _shrink(kind, smallest, adapter, stage, traveller)
+        smallest = _shrink(kind, smallest, held, (adapter, stage, traveller))
         yield Defect(kind=kind, message=KINDS[kind], witness=_witness(kind, smallest))
 
 
@@ -110,17 +112,25 @@ def _followed(kind: str, trip: Trip, proof: Proof) -> Defect:
 
 def odd_prompt(made: Construction) -> Defect:
     """The defect of a template whose generation prompt says what no turn of the history begins with."""
-    adapted, before = made.trip.adapted, made.trip.before
-    kind = "prompt_not_in_history"
+    return _prompted("prompt_not_in_history", made.trip, made.trip.written)
+
+
+def respaced_prompt(trips: Sequence[Trip]) -> Defect:
+    """The defect of a template whose generation prompt spaces the beginning of a turn otherwise than history does."""
+    trip = min(trips, key=lambda trip: len(json.dumps([*trip.adapted.before, trip.adapted.turn])))
+    return _prompted("indentation_leaks", trip, trip.full.removeprefix(trip.before.bare or ""))
+
+
+def _prompted(kind: str, trip: Trip, render: str) -> Defect:
+    adapted, before = trip.adapted, trip.before
     witness: dict[str, Any] = {"messages": [*adapted.before, adapted.turn]}
     if adapted.setting.variables:
         witness["variables"] = dict(adapted.setting.variables)
     prompt = before.prompt_text or (before.prompt or "")[-_SHOWN:]
-    render = made.trip.written[-_SHOWN:]
     return Defect(
         kind=kind,
         message=KINDS[kind],
-        witness={**witness, "prompt": prompt, "render": render, "proof": "render"},
+        witness={**witness, "prompt": prompt, "render": render[-_SHOWN:], "proof": "render"},
     )
 
 
@@ -145,11 +155,18 @@ def _size(reply: Reply) -> int:
     return len(json.dumps([reply.content, reply.reasoning, values]))
 
 
-def _shrink(kind: str, one: Judgement, adapter: Adapter, stage: Stage, traveller: Traveller) -> Judgement:
+def _shrink(
+    kind: str, one: Judgement, held: Sequence[Judgement], means: tuple[Adapter, Stage, Traveller]
+) -> Judgement:
     """Drops what is not needed, one round of renders at a time, until nothing more can be dropped."""
+    adapter, stage, traveller = means
     for _ in range(_ROUNDS):
         case = replace(one.trip.adapted.case, reply=one.trip.adapted.reply)
         smaller = sorted(_smaller(case, _finding(kind, one)), key=lambda made: _size(made.reply))
+        if kind in BROKEN:
+            smaller = [made for made in smaller if _is_turn(made.reply, case.reply)]
+        if _says_less(case.reply, one.trip.adapted.case.reply):
+            smaller.append(case)
         setting = one.trip.adapted.setting
         trips = [
             trip
@@ -158,13 +175,25 @@ def _shrink(kind: str, one: Judgement, adapter: Adapter, stage: Stage, traveller
         ]
         for trip in trips:
             traveller.travel(trip)
-        shown = [
-            made for made in judge(trips, adapter, stage) if made.outcome == "defect" and kind in made.kinds
-        ]
+        made = judge(trips, adapter, stage)
+        if kind in BROKEN:
+            excuse(traveller.spec, [*held, *made], adapter, stage, traveller)
+        shown = [found for found in made if found.outcome == "defect" and kind in found.kinds]
         if not shown:
             return one
         one = shown[0]
     return one
+
+
+def _is_turn(smaller: Reply, reply: Reply) -> bool:
+    """Whether a smaller turn still says something, and calls where the other one does."""
+    said = bool(smaller.content or smaller.reasoning or smaller.calls)
+    return said and bool(smaller.calls) == bool(reply.calls)
+
+
+def _says_less(reply: Reply, sent: Reply) -> bool:
+    """Whether a reply lacks reasoning or calls that were sent with it, and that the template never writes."""
+    return (reply.reasoning is None and sent.reasoning is not None) or bool(sent.calls and not reply.calls)
 
 
 def _smaller(case: Case, finding: Finding) -> Iterator[Case]:
