@@ -110,6 +110,8 @@ def _by_field(
         context.calls.before if context.calls is not None else "",
         kept,
     )
+    if not found.close.strip() and not is_likely(fields[0]):
+        return None  # words of another kind, such as metadata: nothing tells where they end
     behind = (
         bool(shown) and not shown_beside and _stands_behind(beside, needles.reasoning, call.name, call.id)
     )

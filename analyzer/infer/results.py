@@ -43,6 +43,8 @@ def find_results(
     tried = (_around(one, needles.results[0], calls_end + end) for end in ends)
     before, after = next((found for found in tried if found[0] is not None), (None, ""))
     if before is None:
+        before, after = _around(one, needles.results[0], _as_written(one, needles.results[0], calls_end + tail))
+    if before is None:
         before, after = _around(one, needles.results[0], _last_marker(one, needles.calls[0].values[1]))
     if before is None:
         return None  # it stands before the calls, as in a template that writes the whole conversation as one document
@@ -132,6 +134,13 @@ def _last_marker(text: str, value: str) -> str:
         if is_marker(piece):
             break
     return value + marker
+
+
+def _as_written(text: str, needle: str, marker: str) -> str:
+    """Return what stands for `marker` before the needle, other white space in it; a text that is not there when nothing does."""
+    pieces = [re.escape(piece) for piece in lexemes(marker) if piece.strip()]
+    found = re.findall(r"\s*".join(pieces), text.partition(needle)[0]) if pieces else []
+    return found[-1] if found else marker
 
 
 def _around(text: str, needle: str, marker: str) -> tuple[str | None, str]:

@@ -183,7 +183,7 @@ class Compiled:
             section.append(mark)
             if spec.turn.header_repeats:
                 inside.append(mark)
-        elif spec.turn.header_repeats:
+        elif spec.turn.header_repeats or (self.header.core and self.goes_on):
             text.append(mark)
         closes = []
         for number, (segment, (opener, closer)) in enumerate(zip(reasoning, self.reasoning, strict=True)):
