@@ -43,7 +43,9 @@ def find_results(
     tried = (_around(one, needles.results[0], calls_end + end) for end in ends)
     before, after = next((found for found in tried if found[0] is not None), (None, ""))
     if before is None:
-        before, after = _around(one, needles.results[0], _as_written(one, needles.results[0], calls_end + tail))
+        before, after = _around(
+            one, needles.results[0], _as_written(one, needles.results[0], calls_end + tail)
+        )
     if before is None:
         before, after = _around(one, needles.results[0], _last_marker(one, needles.calls[0].values[1]))
     if before is None:

@@ -227,7 +227,9 @@ class Parser(TopState):
         self._scan = self.pos  # strict literals begin with their white space
         if not strict.soft and self._mode in {ENTER, CALL}:
             self._read_prompt(text)
-        if strict.soft and not text and strict.goes_on:  # what opens content is left out, and its white space may not be
+        if (
+            strict.soft and not text and strict.goes_on
+        ):  # what opens content is left out, and its white space may not be
             self._lead_in = strict.all_tails + self._lead_in
 
     def _read_prompt(self, text: str) -> None:

@@ -5,7 +5,7 @@ strict runtime misread is excused where
 
 * all of it comes out exactly once white space between literals is free, content and arguments to the last blank;
 * its text is what the spec's writer writes, but for white space where two literals meet, never beside a value; and
-* each literal beside that white space stands exactly in some turn that held.
+* the literals beside that white space stand exactly, one behind the other, in some turn that held.
 
 A turn that goes on behind a result may lack its header and what opens its first segment; the white space that the
 opener ends in may stand there nevertheless.
@@ -21,7 +21,7 @@ from analyzer.verify.compare import Difference
 from analyzer.verify.defects import Finding
 from analyzer.verify.judgement import Judgement
 from analyzer.verify.junctions import Junction, soft_misfit
-from analyzer.verify.mutation import witnesses
+from analyzer.verify.mutation import Exact, Witness, witnesses
 from analyzer.verify.pieces import Piece
 from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Traveller, Trip
@@ -35,14 +35,14 @@ def excuse_indentation(spec: Spec, judged: Sequence[Judgement], traveller: Trave
     failed = [one for one in judged if one.outcome == "failed" and one.trip.cut is not None]
     if not failed:
         return
-    exact = _exact_literals(spec, [one.trip for one in judged if one.outcome == "held"])
+    exact = Exact.of(spec, witnesses(spec, [one.trip for one in judged if one.outcome == "held"]))
     for one in failed:
         assert one.trip.cut is not None  # noqa: S101  (they were chosen so)
         reading = traveller.read(one.trip.adapted, one.trip.cut, soft=True)
         if reading.problems or traveller.compare(one.trip.adapted.truth, reading.message):
             continue
         found = _respaced(spec, one.trip, reading.message)
-        if found and all(path in exact for junction in found for path in junction.paths):
+        if found and exact.holds(found):
             one.outcome, one.failures = "defect", []
             one.trip.reading, one.trip.differences, one.trip.failures = reading, [], []
             one.findings = [leak(found[0].wanted, found[0].seen)]
@@ -53,33 +53,14 @@ def leak(wanted: str, seen: str) -> Finding:
     return Finding(KIND, "render", Difference("white space", wanted, seen))
 
 
-def _exact_literals(spec: Spec, held: Sequence[Trip]) -> frozenset[str]:
-    """The literals, by their places in the spec, that a turn was written with to the letter."""
-    return frozenset(
-        piece.path
-        for witness in witnesses(spec, held)
-        if witness.exact and witness.whole
-        for piece in turn_pieces(spec, witness.message)
-        if piece.path
-    )
-
-
 def _respaced(spec: Spec, trip: Trip, message: Message) -> Sequence[Junction]:
     """Where the text of a turn is spaced otherwise than the writer writes it; empty where that is not all."""
     assert trip.cut is not None  # noqa: S101  (the caller has looked)
     pieces = turn_pieces(spec, message)
-    text = trip.cut.text
-    if trip.cut.by == "history":
-        pieces = _behind(pieces, "turn.header")
-    misfit, found = soft_misfit(pieces, text, inside=True)
+    misfit, found = soft_misfit(pieces, Witness.of(spec, trip, trip.cut, message).text, inside=True)
     if misfit is None:
         return found
-    return _without_opener(pieces, text) if trip.after_result else ()
-
-
-def _behind(pieces: Sequence[Piece], path: str) -> list[Piece]:
-    """The pieces without a literal that they begin with."""
-    return list(pieces[1:] if pieces and pieces[0].path == path else pieces)
+    return _without_opener(pieces, trip.cut.text) if trip.after_result else ()
 
 
 def _without_opener(pieces: Sequence[Piece], text: str) -> Sequence[Junction]:

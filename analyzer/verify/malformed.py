@@ -226,9 +226,7 @@ def _otherwise_behind_system(
     pairs = []
     for one, trip in zip(failed, render_trips(adapter, stage, cases), strict=True):
         if isinstance(trip, Trip):
-            trip.adapted = replace(
-                trip.adapted, reply=one.trip.adapted.reply, truth=_truth(one.trip, trip)
-            )
+            trip.adapted = replace(trip.adapted, reply=one.trip.adapted.reply, truth=_truth(one.trip, trip))
             traveller.travel(trip)
             pairs.append((one, trip))
     again = judge([trip for _, trip in pairs], adapter, stage)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from analyzer.chat import Message
@@ -15,7 +16,7 @@ from analyzer.spec.model import CallsSegment, ContentSegment, ReasoningSegment, 
 from analyzer.verify.adapt import Adapted
 from analyzer.verify.constructions import Construction
 from analyzer.verify.cut import Cut, shared_prefix
-from analyzer.verify.junctions import soft_misfit
+from analyzer.verify.junctions import Junction, soft_misfit
 from analyzer.verify.mutants import ADDED_END, Mutant, mutants
 from analyzer.verify.pieces import Piece, misfit, mismatch
 from analyzer.verify.samples import EMPTY_TURN
@@ -104,20 +105,27 @@ def _from_header(spec: Spec, trip: Trip, cut: Cut) -> str:
     return cut.text if cut.text.startswith(header) else header + cut.text
 
 
-def unexplained(spec: Spec, known: Sequence[Witness]) -> tuple[list[str], list[str]]:
-    """Where a render holds a character that is neither a literal of the spec nor the value of a slot; and junctions.
+@dataclass(frozen=True, slots=True)
+class Unexplained:
+    """Where renders hold characters that are neither literals of the spec nor values of slots."""
+
+    failures: list[str]
+    junctions: list[str]
+    """White space where two segments meet, as notes."""
+    respaced: list[tuple[Witness, Junction]]
+    """Turns in which nothing but white space between two literals is written otherwise."""
+
+
+def unexplained(spec: Spec, known: Sequence[Witness]) -> Unexplained:
+    """Hold every text against what the spec's writer writes.
 
     A turn that is the last may lack the literals at its end, which mid-conversation shows; how a value is spelt inside its slot is no
     matter here.  White space at a junction may differ where all the literals that meet there stand exactly elsewhere.
     """
     failures: list[str] = []
     notes: list[str] = []
-    exact = {
-        piece.path
-        for witness in known
-        if witness.exact and witness.whole
-        for piece in turn_pieces(spec, witness.message)
-    }
+    respaced: list[tuple[Witness, Junction]] = []
+    exact = Exact.of(spec, known)
     for witness in known:
         if witness.exact or not witness.whole or witness.adapted.case is EMPTY_TURN:
             continue
@@ -132,9 +140,13 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> tuple[list[str], list[s
             notes.append(other)
             continue
         left, junctions = soft_misfit(pieces, witness.text)
-        proven = all(path in exact for junction in junctions for path in junction.paths)
+        proven = all(path in exact.literals for junction in junctions for path in junction.paths)
         if proven and (left is None or _is_tolerable(spec, witness, left)):
             notes += map(str, junctions)
+            continue
+        left, junctions = soft_misfit(pieces, witness.text, inside=True)
+        if left is None and exact.holds(junctions):
+            respaced.append((witness, junctions[0]))
             continue
         at, piece = found
         wanted = (
@@ -145,7 +157,33 @@ def unexplained(spec: Spec, known: Sequence[Witness]) -> tuple[list[str], list[s
         failures.append(
             f"{witness.label}: the template writes {witness.text[at : at + 60]!r} where the spec has {wanted}"
         )
-    return failures, notes
+    return Unexplained(failures, notes, respaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What some turn is written with to the letter: the literals of a spec by their places, and which follow each other."""
+
+    literals: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, spec: Spec, known: Sequence[Witness]) -> Exact:
+        """What stands exactly in whole turns."""
+        turns = [
+            [piece.path for piece in turn_pieces(spec, witness.message)]
+            for witness in known
+            if witness.exact and witness.whole
+        ]
+        pairs = {pair for turn in turns for pair in pairwise(turn)}
+        return cls(frozenset(path for turn in turns for path in turn), frozenset(pairs))
+
+    def holds(self, junctions: Sequence[Junction]) -> bool:
+        """Whether the literals that meet at each junction stand exactly somewhere, one behind the other."""
+        met = [pair for junction in junctions for pair in pairwise(junction.paths)]
+        return all(path in self.literals for junction in junctions for path in junction.paths) and all(
+            pair in self.pairs for pair in met
+        )
 
 
 def _fits_thought(spec: Spec, witness: Witness, thought: Thought) -> bool:

@@ -31,6 +31,7 @@ from analyzer.verify.witnesses import (
     moved_content,
     odd_prompt,
     respaced_prompt,
+    respaced_turn,
     style_defects,
 )
 
@@ -118,9 +119,11 @@ def verify(
     collided = tuple(collisions(spec, adapter, stage, traveller, settings[0])) if spec.calls else ()
     work.unproven += collided
     known_texts = witnesses(spec, good)
-    unfit, respaced = unexplained(spec, known_texts)
-    work.failures += unfit
-    work.unproven += respaced
+    unfit = unexplained(spec, known_texts)
+    work.failures += unfit.failures
+    work.unproven += unfit.junctions
+    if unfit.respaced and all(defect.kind != "indentation_leaks" for defect in work.defects):
+        work.defects.append(respaced_turn(unfit.respaced))
     if not work.failures:
         known_texts += witnesses_of_constructions(
             spec, [one for one in work.constructed if one.fit == "exact"]

@@ -12,11 +12,14 @@ from typing import Any, Final
 from analyzer.spec.model import Defect, Spec
 from analyzer.verify.adapt import Adapter
 from analyzer.verify.cases import Call, Case, Reply, strings
+from analyzer.verify.compare import Difference
 from analyzer.verify.constructions import Construction
 from analyzer.verify.defects import KINDS, Finding, Proof
 from analyzer.verify.judgement import Judgement, judge
 from analyzer.verify.literals import call_literals
+from analyzer.verify.junctions import Junction
 from analyzer.verify.malformed import BROKEN, excuse
+from analyzer.verify.mutation import Witness
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
 
 _MARKER: Final = re.compile(r"</?\w[^<>]*>")
@@ -119,6 +122,21 @@ def respaced_prompt(trips: Sequence[Trip]) -> Defect:
     """The defect of a template whose generation prompt spaces the beginning of a turn otherwise than history does."""
     trip = min(trips, key=lambda trip: len(json.dumps([*trip.adapted.before, trip.adapted.turn])))
     return _prompted("indentation_leaks", trip, trip.full.removeprefix(trip.before.bare or ""))
+
+
+def respaced_turn(found: Sequence[tuple[Witness, Junction]]) -> Defect:
+    """The defect of a template that writes other white space between two literals in some turns than in others."""
+    one, junction = min(
+        found, key=lambda item: len(json.dumps([*item[0].adapted.before, item[0].adapted.turn]))
+    )
+    witness: dict[str, Any] = {"messages": [*one.adapted.before, one.adapted.turn]}
+    if one.adapted.setting.variables:
+        witness["variables"] = dict(one.adapted.setting.variables)
+    witness |= {"render": one.text[-_SHOWN:], "proof": "render"}
+    seen = str(Difference("white space", junction.wanted, junction.seen))
+    return Defect(
+        kind="indentation_leaks", message=KINDS["indentation_leaks"], witness={**witness, "seen": seen}
+    )
 
 
 def _prompted(kind: str, trip: Trip, render: str) -> Defect:
