@@ -94,9 +94,11 @@ def frame(session: Session, seen: Variants, regions: Regions) -> Frame:
     ]
     header = common_start(*([prompt] if prompt.strip() else []), *starts) if starts else prompt
     if prompt.strip() and starts and not header.strip():  # the prompt and the history disagree
-        header = common_start(prompt.lstrip(), *starts) or common_start(*starts)
+        header = common_start(prompt.lstrip(), *starts)
     if prompt.strip() and starts and not header.strip():  # white space before it differs from turn to turn
         header = common_start(prompt.lstrip(), *(start.lstrip() for start in starts))
+    if prompt.strip() and starts and not header.strip():
+        header = common_start(*starts)
     header = _without_dangling(header) if header.strip() else ""
     header = header or _always_opened(prompt, tail, end, regions)
     opened = [piece for piece in lexemes(prompt[len(header) :]) if is_marker(piece)]

@@ -165,7 +165,12 @@ class _Splicer:
         closed = max((prompt.rfind(one.close.strip()) for one in self.spec.reasoning), default=-1)
         if self.segment is not None and opened > closed:
             return self._made(self._thought(self.segment), "odd", thinks=True)
-        return self._made(self.body, "odd", thinks=False)
+        return self._made(self._unopened(), "odd", thinks=False)
+
+    def _unopened(self) -> str:
+        """The body without white space that opens its first text: a prompt with words of its own takes the opener's place."""
+        openers = [one.open for _, one in applicable(self.spec, self.said) if isinstance(one, ContentSegment)]
+        return self.body.removeprefix(next((one for one in openers if one.isspace()), ""))
 
     def _opens_no_thought(self, prompt: str) -> bool:
         """Whether what a prompt says of its own can be no opener of reasoning: there is no marker in it, or reasoning has another."""
@@ -247,3 +252,11 @@ def try_construction(traveller: Traveller, made: Construction) -> Iterator[str]:
         yield f"{label}: problem {problem}"
     for difference in traveller.compare(made.message, reading.message):
         yield f"{label}: {difference}"
+
+
+def reads_strictly(traveller: Traveller, made: Construction) -> bool:
+    """Whether a constructed text that holds can show that a changed spec is wrong: the spec as it is reads it to the letter."""
+    if made.fit in ("exact", "odd"):
+        return made.fit == "exact"
+    reading = traveller.read(made.trip.adapted, made.cut)
+    return not reading.problems and not traveller.compare(made.message, reading.message)

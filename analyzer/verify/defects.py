@@ -33,6 +33,7 @@ KINDS: Final[dict[str, str]] = {
     "content_moved_behind_results": "Content beside calls is written behind the results of the calls.",
     "content_closer_left_out": "What closes content is left out where the content ends in it.",
     "content_trimmed": "White space at the ends of content is removed.",
+    "content_respaced": "White space inside content is removed.",
     "reasoning_lost_beside_calls": "Reasoning is not written when the turn has calls.",
     "reasoning_lost_without_calls": "Reasoning is not written when the turn has no calls.",
     "reasoning_opener_lost": "Reasoning is written without its opener, which only the generation prompt writes.",
@@ -107,16 +108,18 @@ def _text_finding(trip: Trip, difference: Difference, slot: str) -> Finding | No
         if slot == "content":
             return Finding("content_lost_beside_calls" if beside else "content_lost", "absent", difference)
         return Finding(f"reasoning_lost_{'beside' if beside else 'without'}_calls", "absent", difference)
-    if slot == "content" and beside and _closer_is_left_out(trip, sent, got):
+    if slot == "content" and beside and closer_is_left_out(trip, sent, got):
         return Finding("content_closer_left_out", "render", difference)
     if is_trimmed(sent, got):
         return Finding(f"{slot}_trimmed", "same_render", difference)
+    if slot == "content" and len(got) < len(sent) and "".join(got.split()) == "".join(sent.split()):
+        return Finding("content_respaced", "same_render", difference)
     if beside and trip.reading is not None and _moved(trip, slot, sent, got):
         return Finding("content_as_reasoning", "same_render", difference)
     return None
 
 
-def _closer_is_left_out(trip: Trip, sent: str, got: str) -> bool:
+def closer_is_left_out(trip: Trip, sent: str, got: str) -> bool:
     """Whether content stands whole in the render, and its last white space was read as the closer that does not follow it."""
     closer = sent[len(got) :]
     at = trip.written.find(sent)

@@ -17,7 +17,7 @@ from analyzer.verify.adapt import Adapter, Setting
 from analyzer.verify.cases import Case, needles_of
 from analyzer.verify.compare import MISSING, Difference
 from analyzer.verify.cut import Cut, at_first_end, cut_turn, end_literals, shared_prefix
-from analyzer.verify.defects import Finding, recognise
+from analyzer.verify.defects import Finding, closer_is_left_out, recognise
 from analyzer.verify.indentation import excuse_indentation
 from analyzer.verify.judgement import Judgement, judge
 from analyzer.verify.trips import Stage, Traveller, Trip, needles_of_reply, render_trips
@@ -42,6 +42,7 @@ def excuse(
     """Turns failures that are the template's own into defects."""
     excuse_indentation(spec, judged, traveller)
     _lookin_history(spec, judged, adapter, stage, traveller)
+    _closed_in_history(judged, adapter, stage)
     _otherwise_behind_system(judged, adapter, stage, traveller)
     held = [one.trip for one in judged if one.outcome == "held" and one.trip.adapted.reply.calls]
     if not held:
@@ -88,6 +89,25 @@ def _lookin_history(
             one.outcome = "failed"
             _try(one, "last_turn_otherwise")
             one.trip, one.findings = found.trip, [*one.findings, *found.findings]
+
+
+def _closed_in_history(judged: Sequence[Judgement], adapter: Adapter, stage: Stage) -> None:
+    """Texts that end in what closes them, which the last turn leaves out: mid-conversation writes it behind the very same text."""
+    found: list[tuple[Judgement, str]] = []
+    for one in judged:
+        (difference, *others) = one.trip.differences or [None]
+        if one.outcome != "failed" or difference is None or others or difference.slot != "content":
+            continue
+        sent, got = difference.sent or "", difference.got or ""
+        if got and closer_is_left_out(one.trip, sent, got):
+            found.append((one, sent.removeprefix(got)))
+    requests = [
+        adapter.request(one, [*one.before, one.turn, *one.after()])
+        for one in (made.trip.adapted for made, _ in found)
+    ]
+    for (one, closer), outcome in zip(found, stage.render(requests), strict=True):
+        if isinstance(outcome, Rendered) and outcome.text.startswith(one.trip.full + closer):
+            _try(one, "last_turn_otherwise")
 
 
 def _goes_on_with_prompt(spec: Spec, trip: Trip) -> bool:

@@ -9,7 +9,7 @@ from analyzer.render import Renderer
 from analyzer.spec.model import Defect, Spec, Verification
 from analyzer.verify.adapt import Adapter, settings_of
 from analyzer.verify.collisions import collisions
-from analyzer.verify.constructions import Construction, constructions, try_construction
+from analyzer.verify.constructions import Construction, constructions, reads_strictly, try_construction
 from analyzer.verify.coverage import Coverage, describe, levels_of, plan
 from analyzer.verify.defects import EXPECTED_SHAPES
 from analyzer.verify.indentation import indented_headers
@@ -126,7 +126,7 @@ def verify(
         work.defects.append(respaced_turn(unfit.respaced))
     if not work.failures:
         known_texts += witnesses_of_constructions(
-            spec, [one for one in work.constructed if one.fit == "exact"]
+            spec, [one for one in work.constructed if reads_strictly(traveller, one)]
         )
         work.unproven += [
             f"{mutant.path}: {mutant.change}" for mutant in survivors(spec, traveller, known_texts)
