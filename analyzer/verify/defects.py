@@ -112,7 +112,7 @@ def _text_finding(trip: Trip, difference: Difference, slot: str) -> Finding | No
         return Finding("content_closer_left_out", "render", difference)
     if is_trimmed(sent, got):
         return Finding(f"{slot}_trimmed", "same_render", difference)
-    if slot == "content" and len(got) < len(sent) and "".join(got.split()) == "".join(sent.split()):
+    if slot == "content" and _is_respaced(sent.strip(), got.strip()):
         return Finding("content_respaced", "same_render", difference)
     if beside and trip.reading is not None and _moved(trip, slot, sent, got):
         return Finding("content_as_reasoning", "same_render", difference)
@@ -141,6 +141,11 @@ def _moved(trip: Trip, slot: str, sent: str, got: str) -> bool:
 def is_trimmed(sent: str, got: str) -> bool:
     """Whether white space at the ends was removed, and nothing else done."""
     return len(got) < len(sent) and got in sent and got.strip() == sent.strip()
+
+
+def _is_respaced(sent: str, got: str) -> bool:
+    """Whether white space inside a text was removed, and nothing else done."""
+    return len(got) < len(sent) and "".join(got.split()) == "".join(sent.split())
 
 
 def _call_finding(trip: Trip, difference: Difference) -> Finding | None:

@@ -95,9 +95,9 @@ def _closed_in_history(judged: Sequence[Judgement], adapter: Adapter, stage: Sta
     """Texts that end in what closes them, which the last turn leaves out: mid-conversation writes it behind the very same text."""
     found: list[tuple[Judgement, str]] = []
     for one in judged:
-        (difference, *others) = one.trip.differences or [None]
-        if one.outcome != "failed" or difference is None or others or difference.slot != "content":
+        if one.outcome != "failed" or [wrong.slot for wrong in one.trip.differences] != ["content"]:
             continue
+        (difference,) = one.trip.differences
         sent, got = difference.sent or "", difference.got or ""
         if got and closer_is_left_out(one.trip, sent, got):
             found.append((one, sent.removeprefix(got)))
