@@ -16,8 +16,8 @@ from analyzer.verify.compare import Difference
 from analyzer.verify.constructions import Construction
 from analyzer.verify.defects import KINDS, Finding, Proof
 from analyzer.verify.judgement import Judgement, judge
-from analyzer.verify.literals import call_literals
 from analyzer.verify.junctions import Junction
+from analyzer.verify.literals import call_literals
 from analyzer.verify.malformed import BROKEN, excuse
 from analyzer.verify.mutation import Witness
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips

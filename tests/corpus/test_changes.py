@@ -32,7 +32,9 @@ NAMES: Final = (
     "described_tags_in_section",
     "defect_content_dropped",
 )
-DOCUMENT: Final = Template("document", "{{- '### Request:\\n' + (messages | tojson) + '\\n### Response:\\n' -}}")
+DOCUMENT: Final = Template(
+    "document", "{{- '### Request:\\n' + (messages | tojson) + '\\n### Response:\\n' -}}"
+)
 """A template that writes the conversation as one document, and nothing of how the model answers it: its spec fails."""
 SHA: Final = "a" * 64
 RESULT: Final = Result("one", SHA, "proven", renders_calls=True, format="f" * 12)
