@@ -9,7 +9,7 @@ What a template refuses on the way is kept in the session's failures, with its m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,26 +47,28 @@ def fit(session: Session, facts: TemplateFacts) -> Fit:
     base = plain or silent
     if base is None:
         return Fit(None, ())
-    fitted = _fit_calls(base)
-    taken = base.shape.system
-    if taken and _hangs_on_system(fitted[0] if fitted else base, calls=bool(fitted)):
-        base, *fitted_without = (one.with_shape(system=False) for one in (base, *fitted))
-        fitted = tuple(fitted_without)
-    return Fit(base if fitted or plain else None, fitted, system_taken=taken)
+    fitted, hangs = _fit_calls(base)
+    if hangs:
+        base, *without = (one.with_shape(system=False) for one in (base, *fitted))
+        return Fit(base if fitted or plain else None, tuple(without), system_taken=True)
+    return Fit(base if fitted else plain, fitted, system_taken=base.shape.system)
 
 
-def _hangs_on_system(session: Session, *, calls: bool) -> bool:
-    """I10: whether a turn of text, or of a call, is written otherwise behind a system message than without one.
+def _around_system(plain: Session, usual: Session) -> list[tuple[Session, Ask]]:
+    """I10: a turn of text behind a system message, then that turn and one of a call without the message."""
+    if not plain.shape.system:
+        return []
+    bare, called = plain.with_shape(system=False), usual.with_shape(system=False)
+    return [(plain, Ask(chat(plain, "t"))), (bare, Ask(chat(bare, "t"))), (called, ask(called, "c1a2"))]
+
+
+def _hangs_on_system(user: str, behind: Sequence[str | None], without: Sequence[str | None]) -> bool:
+    """I10: whether a turn is written otherwise behind a system message than without one.
 
     Then it is written by a miscount, or with the system message in it: a conversation without one is the plainer of the two.
     """
-    pairs = []
-    for one in (session, session.with_shape(system=False)):
-        pairs += [(one, Ask(chat(one, "t"))), *([(one, ask(one, "c1a2"))] if calls else [])]
-    user = session.needles.user
-    turns = [text and text[text.rfind(user) :] for text in render_each(pairs, "I10")]
-    half = len(turns) // 2
-    return None not in turns and turns[:half] != turns[half:]
+    pairs = [(one, other) for one, other in zip(behind, without, strict=True) if one and other]
+    return any(one[one.rfind(user) :] != other[other.rfind(user) :] for one, other in pairs)
 
 
 def _plain_shapes(facts: TemplateFacts) -> Iterator[dict[str, Any]]:
@@ -115,11 +117,13 @@ def _fit_plain(session: Session, facts: TemplateFacts) -> tuple[Session | None, 
     return None, silent
 
 
-def _fit_calls(plain: Session) -> tuple[Session, ...]:
+def _fit_calls(plain: Session) -> tuple[tuple[Session, ...], bool]:
     """I2: the first shapes in which a call of one tool is rendered in its turn, with arguments as a mapping and as JSON text.
 
-    The usual shape is tried alone, then all others at once; the mutable sandbox only where the other refuses.
+    The usual shape is tried alone, then all others at once; the mutable sandbox only where the other refuses.  With the first
+    questions goes whether turns hang on the system message (I10).
     """
+    hangs: bool | None = None
     found: dict[str, Session] = {}
     missing = ["mapping", "text"]
     for mutable in dict.fromkeys((plain.shape.mutable, True)):
@@ -131,16 +135,22 @@ def _fit_calls(plain: Session) -> tuple[Session, ...]:
                 for changes in shapes(plain)
             ]
             seen = len(plain.failures)
-            texts = render_each([(one, ask(one, "c1a2")) for one in tried], "I2")
+            more = _around_system(plain, tried[0]) if hangs is None else []
+            pairs = [*((one, ask(one, "c1a2")) for one in tried), *more]
+            texts = render_each(pairs, ["I2"] * len(tried) + ["I10"] * len(more))
+            if hangs is None:
+                text, *others = texts[len(tried) :] or [None]
+                hangs = _hangs_on_system(plain.needles.user, (text, texts[0]), others or (None, None))
+            texts = texts[: len(tried)]
             failed = [one.shape.arguments for one, text in zip(tried, texts, strict=True) if text is None]
-            kinds = [failure.kind for _, failure in plain.failures[seen:]]
+            kinds = [failure.kind for _, failure in plain.failures[seen:]][: len(failed)]
             refused |= {one for one, kind in zip(failed, kinds, strict=True) if kind == "security"}
             for one, text in zip(tried, texts, strict=True):
                 if text is not None and _shows_call(one, text):
                     found.setdefault(one.shape.arguments, one)
             missing = [arguments for arguments in missing if arguments not in found]
         missing = [arguments for arguments in missing if arguments in refused]
-    return tuple(found[arguments] for arguments in ("mapping", "text") if arguments in found)
+    return tuple(found[arguments] for arguments in ("mapping", "text") if arguments in found), bool(hangs)
 
 
 def _usual_shapes(plain: Session) -> Iterator[dict[str, Any]]:
