@@ -52,6 +52,7 @@ def test_lexemes_may_be_changed(text: str) -> None:
         ("<|a|>word two", ["<|a|>", "word", " ", "two"]),
         ("<|im start|>x", ["<|im start|>", "x"]),
         ("<:END PARAMETER.:>", ["<:END PARAMETER.:>"]),
+        ("<</a>>>>>b<<<", ["<</a>>", ">>>b<<<"]),
         ("a <| b", ["a", " ", "<", "|", " ", "b"]),
         ("@@/callEND MESSAGE.", ["@@/call", "END MESSAGE."]),
         ("[1, 2]", ["[", "1", ",", " ", "2", "]"]),
