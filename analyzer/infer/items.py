@@ -118,6 +118,8 @@ def _separate(
     if zero is None:
         return lead, opener, close, close_key, outer
     shared = common_prefix(zero, lead + opener)
+    if shared not in (zero, lead + opener):
+        shared = shared.rstrip("<")  # it opens two tags that have nothing else in common
     if len(shared) > len(lead) and shared != lead + opener:
         moved = shared[len(lead) :]
         if _starts_marker_after_value(close, moved):
