@@ -160,4 +160,4 @@ def describe(cells: Sequence[Cell]) -> Iterator[str]:
     for one, other in cells:
         by_level.setdefault(one, []).append(f"{other[0]} {other[1]}")
     for (factor, level), others in by_level.items():
-        yield f"coverage: {factor} {level} was not tried with {', '.join(others)}"
+        yield f"coverage: {factor} {level} was not tried with {', '.join(others)}: no conversation of the plan with both held"

@@ -21,7 +21,7 @@ from analyzer.verify.mutants import ADDED_END, Mutant, mutants
 from analyzer.verify.pieces import Piece, misfit, mismatch
 from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Traveller, Trip
-from analyzer.verify.writer import Thought, applicable, turn_pieces
+from analyzer.verify.writer import Thought, applicable, is_written, turn_pieces
 
 PARSES: Final = 6
 """How many texts a mutant is parsed from that no writer killed."""
@@ -243,6 +243,26 @@ def survivors(spec: Spec, traveller: Traveller, known: Sequence[Witness]) -> Ite
             continue  # an end is not written in the middle of a message: the same spec in other words
         if not is_killed(mutant, traveller, known):
             yield mutant
+
+
+def why_unnoticed(mutant: Mutant, spec: Spec, known: Sequence[Witness]) -> str:
+    """Why no text could kill a mutant of `spec`: what the template would have to write, and does not."""
+    if mutant.path.startswith("turn.segments["):
+        number = _segment_number(mutant)
+        segment = spec.turn.segments[number]
+        turns = [(witness.message, applicable(spec, witness.message)) for witness in known]
+        having = [(message, found) for message, found in turns if number in dict(found)]
+        written = [found for message, found in having if is_written(segment, message)]
+        if mutant.path.endswith(".empty"):
+            if len(written) == len(having):
+                return "the template writes no turn of that kind without it"
+        elif not written:
+            return "the template writes no turn with it"
+        elif mutant.path.endswith((".end", ".end.literal")) and all(
+            found[-1][0] != number for found in written
+        ):
+            return "no turn ends with it"
+    return "every turn that the template writes is written and read alike with it"
 
 
 def is_killed(mutant: Mutant, traveller: Traveller, known: Sequence[Witness]) -> bool:

@@ -17,7 +17,13 @@ from analyzer.verify.inputs import probe_inputs
 from analyzer.verify.judgement import TEXT_LIKE_CALL, Judgement, judge, reads_reasoning, settle
 from analyzer.verify.malformed import BROKEN, excuse
 from analyzer.verify.middles import MiddleFindings, check_middles, choose
-from analyzer.verify.mutation import survivors, unexplained, witnesses, witnesses_of_constructions
+from analyzer.verify.mutation import (
+    survivors,
+    unexplained,
+    why_unnoticed,
+    witnesses,
+    witnesses_of_constructions,
+)
 from analyzer.verify.other_formats import other_formats
 from analyzer.verify.prefills import check_prompts
 from analyzer.verify.results import check_results
@@ -129,7 +135,8 @@ def verify(
             spec, [one for one in work.constructed if reads_strictly(traveller, one)]
         )
         work.unproven += [
-            f"{mutant.path}: {mutant.change}" for mutant in survivors(spec, traveller, known_texts)
+            f"{mutant.path}: {mutant.change} ({why_unnoticed(mutant, spec, known_texts)})"
+            for mutant in survivors(spec, traveller, known_texts)
         ]
         work.unproven += check_results(spec, middles.followed)
     work.unproven += describe(coverage.missing())

@@ -114,3 +114,19 @@ def test_a_text_without_a_thought_can_have_an_opener_of_its_own() -> None:
         ("absent", "[body]"),
     ]
     assert [(one.reasoning_content, one.content) for one in read] == [(None, "Hello."), ("Hm.", "Hello.")]
+
+
+def test_what_nothing_shows_says_why() -> None:
+    """A field that no turn could prove wrong stands among the unproven with its reason."""
+    lines = [
+        line
+        for line in analysed("channels_text_as_thought").verification.unproven
+        if line.startswith("turn.")
+    ]
+
+    assert "turn.segments[3].open: another character (the template writes no turn with it)" in lines
+    assert (
+        "turn.segments[1].empty: something where nothing stands (the template writes no turn of that kind without it)"
+        in lines
+    )
+    assert all(line.endswith(")") for line in lines)
