@@ -194,9 +194,12 @@ def check(
         _publish(templates, results, report, history)
     if not as_json:
         print_review(found, took, store)
-    if update_baseline and committed is not None and found.severity != "broken":
-        _update(committed, found, against or {}, expected)
-        return 0
+    if update_baseline and committed is not None:
+        if found.severity != "broken":
+            _update(committed, found, against or {}, expected)
+            return 0
+        why = "mend or leave out what is broken, and run the same command again"
+        click.echo(f"{committed} is not written: {why}", err=True)
     return found.exit_code
 
 

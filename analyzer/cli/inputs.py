@@ -116,25 +116,34 @@ def assignments(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
         if not equals or not key.isidentifier():
             hint = "Write KEY=VALUE, such as enable_thinking=false."
             raise UsageError(f"{option} {pair!r} is no assignment", hint=hint)
-        found[key] = _value(value)
+        found[key] = _value(value, f"{option} {key}")
     return found
 
 
 def scalars(pairs: Sequence[str]) -> dict[str, Scalar]:
     """`KEY=VALUE` pairs as variables of a spec: no lists and no objects."""
+    from analyzer.render.outcome import STANDARD_VARIABLES  # noqa: PLC0415
+
     found = assignments(pairs)
     for key, value in found.items():
+        if key in STANDARD_VARIABLES:
+            hint = f"{', '.join(STANDARD_VARIABLES)} are the conversation; what is inferred holds for any."
+            raise UsageError(f"--set {key}: no spec is for one value of that", hint=hint)
         if isinstance(value, (list, dict)):
             hint = "A spec is for a text, a number, true, false or null."
             raise UsageError(f"--set {key} is a list or a mapping", hint=hint)
     return found
 
 
-def _value(text: str) -> Any:
+def _value(text: str, what: str) -> Any:
+    if not text.isprintable() and any("\ud800" <= char <= "\udfff" for char in text):
+        raise UsageError(f"{what} is not text in UTF-8", hint="Write it anew, as UTF-8.")
     try:
         return json.loads({"True": "true", "False": "false", "None": "null"}.get(text, text))
     except ValueError:
         return text
+    except RecursionError:
+        raise UsageError(f"{what} is nested too deeply", hint="Write a plain value.") from None
 
 
 def note_unread(template: Template, variables: Mapping[str, Any]) -> None:

@@ -118,6 +118,12 @@ def prompt_of(spec: Spec, settings: Mapping[str, Any], after: str) -> str:
     """The generation prompt for these variables and this last role; the default one when the setting changes nothing."""
     from analyzer.runtime.prompts import prompt_for  # noqa: PLC0415
 
+    fixed = spec.input.variables
+    for name in sorted(fixed.keys() & settings):
+        if settings[name] != fixed[name]:
+            hint = f"Infer another with: analyzer infer SOURCE --set {name}={settings[name]}"
+            raise UsageError(f"this spec is for {name}={fixed[name]}, not for {settings[name]}", hint=hint)
+    settings = {name: value for name, value in settings.items() if name not in fixed}
     known = {name for prompt in spec.turn.prompts for name in prompt.set} | set(spec.input.settings)
     strangers = sorted(set(settings) - known)
     if strangers:

@@ -11,7 +11,7 @@ from analyzer.cli.output import visible
 from analyzer.cli.paint import STYLES
 from analyzer.infer.fit import fit
 from analyzer.observe.needles import Needles, needles
-from analyzer.observe.session import Session
+from analyzer.observe.session import Session, Shape
 from analyzer.observe.variants import observe
 from analyzer.render import Renderer
 from analyzer.render.facts import template_facts
@@ -78,7 +78,8 @@ def renders(spec: Spec, template: Template, renderer: Renderer, variants: Iterab
 
 
 def _session(spec: Spec, template: Template, renderer: Renderer) -> Session | None:
-    accepted = fit(Session(template, renderer, needles(0)), template_facts(template.text))
+    shape = Shape(variables=dict(spec.input.variables))
+    accepted = fit(Session(template, renderer, needles(0), shape), template_facts(template.text))
     wanted = "text" if spec.input.arguments == "text" else "mapping"
     fitting = [session for session in accepted.calls if session.shape.arguments == wanted]
     return next(iter(fitting or accepted.calls), accepted.plain)

@@ -361,12 +361,50 @@ def test_every_comparison_belongs_to_a_family() -> None:
     assert {number[0] for number in comparisons()} == {family.letter for family in FAMILIES}
 
 
+VARIES = TEMPLATE.parent / "format_by_variable.jinja"
+
+
 def test_infer_takes_variables_that_choose_the_format(invoke: Invoke) -> None:
-    """`--set` gives the spec of that setting, and says what cannot be one."""
-    source = TEMPLATE.parent / "format_by_variable.jinja"
-    spec = data(invoke("infer", source, "--set", "call_format=json", "--json"))["spec"]
-    refused = invoke("infer", source, "--set", "call_format=[1]")
+    """`--set` gives the spec of that setting."""
+    spec = data(invoke("infer", VARIES, "--set", "call_format=json", "--json"))["spec"]
 
     assert spec["input"]["variables"] == {"call_format": "json"}
-    assert 2 == refused.exit_code
-    assert "--set call_format is a list or a mapping" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ("call_format=[1]", "--set call_format is a list or a mapping"),
+        ("call_format=" + "[" * 3000, "--set call_format is nested too deeply"),
+        ("call_format=\udcff", "--set call_format is not text in UTF-8"),
+        ("messages=1", "--set messages: no spec is for one value of that"),
+    ],
+)
+def test_what_no_spec_can_be_for_is_told(invoke: Invoke, setting: str, why: str) -> None:
+    """A mistake in `--set` is a usage error with what to do."""
+    result = invoke("infer", VARIES, "--set", setting)
+
+    assert 2 == result.exit_code
+    assert why in result.stderr
+
+
+def test_explain_shows_the_renders_of_the_setting(invoke: Invoke) -> None:
+    """The evidence is that of the format that was asked for."""
+    shown = data(invoke("explain", VARIES, "--set", "call_format=json", "--json"))["renders"]
+    text = json.dumps(shown)
+
+    assert "<call>" in text
+    assert "<invoke" not in text
+
+
+def test_parse_knows_what_its_spec_is_for(invoke: Invoke, tmp_path: Path) -> None:
+    """The variable that a spec was inferred with may be given; another value of it is another spec's."""
+    spec, reply = tmp_path / "spec.yaml", tmp_path / "reply.txt"
+    invoke("infer", VARIES, "--set", "call_format=json", "-o", spec)
+    reply.write_text('<call>{"name": "f", "arguments": {}}</call><|over|>', encoding="utf-8")
+    parsed = data(invoke("parse", spec, reply, "--set", "call_format=json"))
+    other = invoke("parse", spec, reply, "--set", "call_format=tagged")
+
+    assert "f" == parsed["tool_calls"][0]["function"]["name"]
+    assert 2 == other.exit_code
+    assert "this spec is for call_format=json, not for tagged" in other.stderr

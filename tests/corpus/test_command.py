@@ -84,6 +84,17 @@ def test_changes_are_told_until_they_are_accepted(folder: Path, invoke: Invoke) 
     assert not kinds(folder)
 
 
+def test_a_baseline_that_is_not_written_is_told(folder: Path, invoke: Invoke) -> None:
+    """Where a source is broken the committed state stays as it was, and the job says so."""
+    (folder / "corpus" / "empty.jinja").write_text("", encoding="utf-8")
+    before = entries(folder)
+    result = invoke(folder / "corpus", "--baseline", folder / "formats", "--update-baseline")
+
+    assert 7 == result.exit_code
+    assert f"{folder / 'formats'} is not written: mend or leave out what is broken" in result.stderr
+    assert before == entries(folder)
+
+
 def test_a_lost_verdict_is_a_regression(folder: Path, invoke: Invoke) -> None:
     """A template that used to be proven and renders nothing any more."""
     (folder / "corpus" / "twin.jinja").write_text("{% for", encoding="utf-8")
