@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
 
 from analyzer.infer.calls import CallsFinding, rest_of
+from analyzer.infer.grammar import grammar_of
 from analyzer.infer.prompts import PromptsFinding
 from analyzer.infer.reasoning_fields import ReasoningFinding
 from analyzer.infer.slots import join_id
@@ -16,7 +15,6 @@ from analyzer.spec.model import (
     CallsSegment,
     ContentSegment,
     End,
-    Grammar,
     InputFacts,
     JsonLayout,
     ReasoningSegment,
@@ -27,7 +25,7 @@ from analyzer.spec.model import (
     TemplateRef,
     Turn,
 )
-from analyzer.spec.parts import ArgumentsSlot, JsonType, NameSlot, Part
+from analyzer.spec.parts import ArgumentsSlot, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ def assemble(found: Findings, template: TemplateRef) -> Spec:
         input=found.input,
         turn=turn,
         results=found.results,
-        grammar=_grammar(turn, found.frame),
+        grammar=grammar_of(turn, found.frame),
     )
 
 
@@ -347,83 +345,3 @@ def _layout(calls: CallsFinding, arguments: ArgumentsSlot | None) -> JsonLayout 
     joined, opened = join_id(parts, calls.open)
     full: list[Part] = [*([opened] if opened else []), *joined, *([calls.close] if calls.close else [])]
     return SequenceLayout(parts=tuple(full))
-
-
-def _grammar(turn: Turn, frame: Frame) -> Grammar:
-    literals: list[str] = []
-    stops: list[str] = []
-    for segment in turn.segments:
-        if segment.kind == "calls":
-            first = segment.open + _first_literal(segment)
-            literals.append(first)
-        if segment.end is not None and segment.end.stop:
-            stops.append(segment.end.literal)
-    stops += [core for text in (frame.tail, frame.end) if (core := text.strip()) and len(lexemes(core)) == 1]
-    closers = {
-        segment.end.literal for segment in turn.segments if segment.end is not None and not segment.end.stop
-    }
-    triggers = [marks[0] for text in literals if (marks := _markers(text))]
-    return Grammar(
-        triggers=tuple(dict.fromkeys(triggers)),
-        preserved_tokens=tuple(dict.fromkeys(mark for text in _written(turn) for mark in _markers(text))),
-        stops=tuple(stop for stop in dict.fromkeys(stops) if stop not in closers),
-    )
-
-
-def _markers(text: str) -> list[str]:
-    return [piece for piece in lexemes(text) if is_marker(piece)]
-
-
-def _written(turn: Turn) -> Iterator[str]:
-    """Yield the literals that a server must leave in the model's text: those of reasoning, wrappers of text, and calls."""
-    for segment in turn.segments:
-        yield segment.open
-        yield segment.close
-        if segment.kind == "calls":
-            yield segment.separator
-            for layout in segment.layouts:
-                if layout.kind == "json":
-                    yield layout.open
-                    yield layout.close
-                else:
-                    yield from _literals(layout.parts)
-
-
-def _literals(parts: Sequence[Part]) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, str):
-            yield part
-        elif part.slot == "arguments":
-            for piece in part.item or ():
-                if isinstance(piece, str):
-                    yield piece
-                elif piece.slot == "type":
-                    yield from dict.fromkeys(piece.words.values())
-            yield part.separator
-            yield from _quotes(part)
-
-
-def _quotes(slot: ArgumentsSlot) -> Iterator[str]:
-    """Yield what the codecs of a slot write around values."""
-    codecs = [slot.codec] if slot.codec is not None else []
-    if slot.codecs is not None:
-        codecs += [slot.codecs.of(json_type) for json_type in get_args(JsonType)]
-    for codec in codecs:
-        if codec.kind == "dialect":
-            yield codec.quote
-        elif codec.kind == "quoted":
-            yield codec.open
-            yield codec.close
-
-
-def _first_literal(segment: CallsSegment) -> str:
-    layout = segment.layouts[0]
-    if layout.kind == "json":
-        return layout.open
-    first = layout.parts[0]
-    return first if isinstance(first, str) else ""
-
-
-def has_name(parts: tuple[Part, ...]) -> bool:
-    """Tell whether a layout writes the name as a slot of its own."""
-    return any(isinstance(part, NameSlot) for part in parts)

@@ -27,6 +27,27 @@ def _turn(frame: dict[str, Any], *segments: dict[str, Any]) -> dict[str, Any]:
     return {"turn": {**frame, "segments": list(segments)}}
 
 
+def _items(item: list[Any], codecs: dict[str, str]) -> dict[str, Any]:
+    """A turn whose arguments are such items."""
+    arguments = {"slot": "arguments", "item": item, "codecs": codecs}
+    return _turn(
+        {"header": "<bot>", "prompts": [{"text": "<bot>"}]},
+        {"kind": "content", "end": {"literal": "<eos>"}},
+        {
+            "kind": "calls",
+            "separator": "\n",
+            "end": {"literal": "<eos>"},
+            "layouts": [{"kind": "sequence", "parts": ["<run>", NAME, "\n", arguments, "</run>"]}],
+        },
+    )
+
+
+def _typed(text: str, *, number: str, flag: str, other: str) -> dict[str, Any]:
+    """A slot with a word for each type of value."""
+    words = {"string": text, "integer": number, "number": number, "boolean": flag}
+    return {"slot": "type", "words": {**words, **dict.fromkeys(["null", "array", "object"], other)}}
+
+
 def _content(**more: Any) -> list[dict[str, Any]]:
     return [
         {"kind": "content", "when": "alone", "end": IM_END, **more},
@@ -122,68 +143,22 @@ SPECS: dict[str, dict[str, Any]] = {
         },
     ),
     # each value in an element named by its type: the closer says it once more
-    "typed_elements": _turn(
-        {"header": "<bot>", "prompts": [{"text": "<bot>"}]},
-        {"kind": "content", "end": {"literal": "<eos>"}},
-        {
-            "kind": "calls", "separator": "\n", "end": {"literal": "<eos>"},
-            "layouts": [
-                {"kind": "sequence", "parts": [
-                    "<run>", NAME, "\n",
-                    {"slot": "arguments",
-                     "item": ["<arg ", KEY, "><",
-                              {"slot": "type", "words": {"string": "text", "integer": "number", "number": "number",
-                                                         "boolean": "flag", "null": "json", "array": "json",
-                                                         "object": "json"}},
-                              ">", VALUE,
-                              {"slot": "type", "words": {"string": "</text></arg>\n", "integer": "</number></arg>\n",
-                                                         "number": "</number></arg>\n", "boolean": "</flag></arg>\n",
-                                                         "null": "</json></arg>\n", "array": "</json></arg>\n",
-                                                         "object": "</json></arg>\n"}}],
-                     "codecs": {"string": "raw"}},
-                    "</run>"]},
-            ],
-        },
+    "typed_elements": _items(
+        ["<arg ", KEY, "><", _typed("text", number="number", flag="flag", other="json"), ">", VALUE,
+         _typed("</text></arg>\n", number="</number></arg>\n", flag="</flag></arg>\n", other="</json></arg>\n")],
+        {"string": "raw"},
     ),
     # raw text, whose closer alone says what type it is of
-    "typed_closers": _turn(
-        {"header": "<bot>", "prompts": [{"text": "<bot>"}]},
-        {"kind": "content", "end": {"literal": "<eos>"}},
-        {
-            "kind": "calls", "separator": "\n", "end": {"literal": "<eos>"},
-            "layouts": [
-                {"kind": "sequence", "parts": [
-                    "<run>", NAME, "\n",
-                    {"slot": "arguments",
-                     "item": ["<arg ", KEY, ">", VALUE,
-                              {"slot": "type", "words": {"string": "</text>\n", "integer": "</value>\n",
-                                                         "number": "</value>\n", "boolean": "</value>\n",
-                                                         "null": "</value>\n", "array": "</value>\n",
-                                                         "object": "</value>\n"}}],
-                     "codecs": {"string": "raw"}},
-                    "</run>"]},
-            ],
-        },
+    "typed_closers": _items(
+        ["<arg ", KEY, ">", VALUE, _typed("</text>\n", number="</value>\n", flag="</value>\n", other="</value>\n")],
+        {"string": "raw"},
     ),
     # JSON and Python words, the closer escaped behind some types
-    "escaped_closers": _turn(
-        {"header": "<bot>", "prompts": [{"text": "<bot>"}]},
-        {"kind": "content", "end": {"literal": "<eos>"}},
-        {
-            "kind": "calls", "separator": "\n", "end": {"literal": "<eos>"},
-            "layouts": [
-                {"kind": "sequence", "parts": [
-                    "<run>", NAME, "\n",
-                    {"slot": "arguments",
-                     "item": ["<arg ", KEY, ">", VALUE,
-                              {"slot": "type", "words": {"string": "&lt;/arg&gt;\n", "integer": "</arg>\n",
-                                                         "number": "</arg>\n", "boolean": "</arg>\n",
-                                                         "null": "</arg>\n", "array": "&lt;/arg&gt;\n",
-                                                         "object": "&lt;/arg&gt;\n"}}],
-                     "codecs": {"string": "json", "boolean": "python", "null": "python"}},
-                    "</run>"]},
-            ],
-        },
+    "escaped_closers": _items(
+        ["<arg ", KEY, ">", VALUE,
+         {"slot": "type", "words": {**dict.fromkeys(["string", "array", "object"], "&lt;/arg&gt;\n"),
+                                    **dict.fromkeys(["integer", "number", "boolean", "null"], "</arg>\n")}}],
+        {"string": "json", "boolean": "python", "null": "python"},
     ),
     # JSON array in tags
     "array_tags": _turn(
