@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from analyzer.errors import TemplateError
 from analyzer.infer.inference import Inference, infer
+from analyzer.infer.unshown import unshown
 from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker, submit
 from analyzer.render.facts import TemplateFacts, template_facts
 from analyzer.render.turns import in_turns
@@ -177,15 +178,35 @@ def _analyze(
     unstable = instability(first.spec, second.spec)
     spec = apply_overlays(first.spec, overlays)
     if verify:
-        from analyzer.verify import verified  # noqa: PLC0415  (loads Hypothesis)
-
         with _timed(seconds, "verify"):
-            spec = verified(spec, template, renderer, seed)
+            spec = _verified(spec, template, renderer, seed)
+            problem = next(iter(spec.verification.failures), unstable)
+            alone = bool(problem) and not first.calls_shown
+            other = _without_history(spec, template, renderer, seed) if alone else None
+        if other is not None and second.spec is not None:
+            notes.append(Note("T4", "history", f"what history shows is no reply: {problem}"))
+            spec, unstable = other, instability(other, unshown(second.spec, _end_token(template)))
     if unstable:
         message = f"inference is not stable: {unstable}"
         notes.append(Note("stability", "difference", message))
         spec = _with_failure(spec, message) if verify else spec
     return Analysis(template, spec, first.calls_shown, tuple(notes), renders, seconds)
+
+
+def _verified(spec: Spec, template: Template, renderer: Renderer, seed: int) -> Spec:
+    from analyzer.verify import verified  # noqa: PLC0415  (loads Hypothesis)
+
+    return verified(spec, template, renderer, seed)
+
+
+def _without_history(spec: Spec, template: Template, renderer: Renderer, seed: int) -> Spec | None:
+    """The spec of the generation prompts alone, None where history does show a turn behind one."""
+    other = _verified(unshown(spec, _end_token(template)), template, renderer, seed)
+    return None if other.verification.verdict == "failed" else other
+
+
+def _end_token(template: Template) -> str:
+    return template.special_tokens.get("eos_token", "")
 
 
 def _inferences(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.cli.inputs import note_unread, scalars
-from analyzer.cli.options import json_option
+from analyzer.cli.options import json_option, set_option
 from analyzer.cli.output import console, print_json, visible
 from analyzer.cli.places import Input
 
@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 @click.command("explain", short_help="Explain what is inferred, and from what.")
 @click.argument("source", type=Input())
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
-@click.option(
-    "--set",
-    "settings",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="A variable of the template; what is inferred is for it; may be given again.",
-)
+@set_option("what is inferred is for it")
 @click.option("--only", metavar="LETTER", help="Only the comparisons with this letter, such as C or R.")
 @json_option("Print findings, evidence and renders as JSON.")
 def command(

@@ -14,6 +14,8 @@ from analyzer.cli.places import DASH, Input, InputPath, Output, OutputFile
 from analyzer.files import check_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from analyzer.engines import Checked
     from analyzer.export import Export
 
@@ -102,6 +104,8 @@ def command(
     )
     loaded, offered = read_spec(spec), read_tools(tools) or ()
     done = export(target, loaded, offered, options)
+    if variables := dict(loaded.input.variables):
+        click.echo(f"analyzer: {target}: for renders with {_spelt(variables)}", err=True)
     for loss in done.losses:
         click.echo(f"analyzer: {target}: {visible(loss.text)}", err=True)
     if strict and done.losses:
@@ -114,11 +118,15 @@ def command(
     if checked is not None:
         click.echo(f"analyzer: {target}: {checked.text}", err=True)
     if as_json:
-        text = f"{to_json(_report(target, done, checked))}\n"
+        text = f"{to_json({**_report(target, done, checked), 'variables': variables})}\n"
     else:
         text = _text(done) if into is None else _into(into, done.payload)
     written.write(text)
     return 0
+
+
+def _spelt(variables: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in variables.items())
 
 
 def _output(target: str, into: str | None, output: Output | None, *, in_place: bool) -> Output:

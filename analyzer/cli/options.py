@@ -29,6 +29,12 @@ def printed_option(name: str, parameter: str, help_text: str) -> Callable[[_Func
     return click.option(name, parameter, is_flag=True, callback=claim, help=help_text)
 
 
+def set_option(what: str) -> Callable[[_Function], _Function]:
+    """`--set KEY=VALUE`, any number of times, as the parameter `settings`; `what` says what a variable changes."""
+    help_text = f"A variable of the template; {what}; may be given again."
+    return click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help=help_text)
+
+
 def not_both(first: str, second: str, why: str) -> None:
     """Raise `click.UsageError` when both options stand on the command line: one of them would be ignored."""
     context = click.get_current_context()

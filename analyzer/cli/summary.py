@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.analysis import DESCRIPTIONS, VERDICTS, Analysis
+from analyzer.analysis import DESCRIPTIONS, STOPPED, VERDICTS, Analysis
 from analyzer.cli.output import visible
 from analyzer.cli.paint import STYLES, VERDICT_STYLES, heading, indented, legend, literal, put, row
 from analyzer.cli.specimen import Specimen
+from analyzer.render import FAILURE_KINDS
 from analyzer.report.facts import facts as facts_in_words
 from analyzer.spec.model import Spec
 
@@ -44,7 +46,9 @@ def print_summary(console: Console, analysis: Analysis, shown: Sequence[Specimen
             put(console, row(label, text))
         _print_list(console, "Defects of the template", [f"{d.kind}: {d.message}" for d in spec.defects])
         _print_list(console, "Not proven", spec.verification.unproven)
-    _print_list(console, "What the template refuses", _notes(analysis))
+    _print_list(console, "What the template refuses", _notes(analysis, FAILURE_KINDS - STOPPED))
+    _print_list(console, "What had to be stopped", _notes(analysis, STOPPED))
+    _print_list(console, "Noticed", _notes(analysis, {note.kind for note in analysis.notes} - FAILURE_KINDS))
 
 
 def _verdict(analysis: Analysis) -> Text:
@@ -58,11 +62,11 @@ def _verdict(analysis: Analysis) -> Text:
     return out
 
 
-def _notes(analysis: Analysis) -> list[str]:
+def _notes(analysis: Analysis, kinds: AbstractSet[str]) -> list[str]:
     return [
         f"{note.subject}: {note.kind}: {note.message}"
         for note in analysis.notes
-        if note.subject not in DESCRIPTIONS
+        if note.subject not in DESCRIPTIONS and note.kind in kinds
     ]
 
 

@@ -33,7 +33,7 @@ class Fit:
     """What a template accepts."""
 
     plain: Session | None
-    """A session in whose shape a plain conversation renders; None when none does."""
+    """A session in whose shape a plain conversation renders, the user's words in it; None when none does."""
     calls: tuple[Session, ...]
     """Sessions in whose shapes a call renders: mapping first, then text. Empty when calls are not rendered."""
     call_texts: tuple[str, ...] = ()
@@ -50,8 +50,8 @@ def fit(session: Session, facts: TemplateFacts) -> Fit:
     fitted, hangs = _fit_calls(base)
     if hangs:
         base, *without = (one.with_shape(system=False) for one in (base, *fitted))
-        return Fit(base if fitted or plain else None, tuple(without), system_taken=True)
-    return Fit(base if fitted else plain, fitted, system_taken=base.shape.system)
+        return Fit(base, tuple(without), system_taken=True)
+    return Fit(base, fitted, system_taken=base.shape.system)
 
 
 def _around_system(plain: Session, usual: Session) -> list[tuple[Session, Ask]]:
@@ -96,7 +96,7 @@ def _fit_plain(session: Session, facts: TemplateFacts) -> tuple[Session | None, 
     """I1: the first shape in which a plain conversation renders; the mutable sandbox only where the other refuses.
 
     Beside it, where there is none: the first shape that renders the user's text and not the assistant's. A template may
-    write nothing of the assistant but its calls.
+    write nothing of the assistant but its calls, or nothing at all.
     """
     needles = session.needles
     refused = False

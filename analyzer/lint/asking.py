@@ -20,6 +20,7 @@ CALL: Final = {
     "function": {"name": "get_weather", "arguments": {"city": NEEDLE}},
 }
 TURN: Final = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+RESULT: Final = {"role": "tool", "tool_call_id": CALL["id"], "name": "get_weather", "content": "21"}
 TOOLS: Final = (
     {
         "type": "function",

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from analyzer.lint.ambiguities import call_opener
-from analyzer.lint.asking import CALL, NEEDLE, TOOLS, TURN, USER, Asker, conversation, declared
+from analyzer.lint.asking import CALL, NEEDLE, RESULT, TOOLS, TURN, USER, Asker, conversation, declared
 from analyzer.lint.findings import RULES, Finding, finding
 from analyzer.render import RenderFailure
 from analyzer.render.facts import template_facts
 from analyzer.spec.model import Defect, Scalar
 
-_RESULT: Final = {"role": "tool", "tool_call_id": CALL["id"], "name": "get_weather", "content": "21"}
 _SHOWN: Final = 400
 _VAGUE: Final = frozenset({"The template raises an exception."})
 """What verification says where it has no better words than the rule's."""
@@ -72,7 +71,7 @@ def _whole(asker: Asker, shown: dict[str, Any], witness: Mapping[str, Any]) -> d
 def _lost_calls(asker: Asker, found: Finding) -> Iterator[Finding]:
     """Say when calls are lost: beside a text, in the last turn, or always."""
     beside = {**TURN, "content": "Let me see."}
-    asked = [asker.prepared(USER, turn, *more) for turn in (TURN, beside) for more in ((), (_RESULT,))]
+    asked = [asker.prepared(USER, turn, *more) for turn in (TURN, beside) for more in ((), (RESULT,))]
     last, followed, beside_last, beside_followed = (NEEDLE in (text or "") for text in asker.texts(asked))
     if last and followed and not (beside_last or beside_followed):
         yield finding("calls_lost_beside_content", evidence=found.evidence, conversation=asked[2])
@@ -90,7 +89,7 @@ def _broken_turn(asker: Asker, found: Finding) -> Iterator[Finding]:
     again = {**TURN, "tool_calls": [{**CALL, "id": "call00002"}]}
     first = {"city": "Oslo"}
     before = {**TURN, "tool_calls": [{**CALL, "function": {"name": "get_weather", "arguments": first}}]}
-    asked = [asker.prepared(USER, again), asker.prepared(USER, before, _RESULT, again)]
+    asked = [asker.prepared(USER, again), asker.prepared(USER, before, RESULT, again)]
     alone, behind = asker.texts(asked)
     if alone is None or behind is None or opener not in alone:
         return

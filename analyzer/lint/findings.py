@@ -74,6 +74,11 @@ _OWN: Final[Mapping[str, tuple[Severity, str]]] = {
     "end_in_marker": ("note", "The literal that ends a turn stands inside another marker."),
     "marker_begins_text": ("note", "A closer is the beginning of the literal that opens content."),
     "toggle_marker": ("note", "One literal both opens and closes."),
+    "conversation_refused": (
+        "error",
+        "Not even a plain conversation is rendered with the words of its messages.",
+    ),
+    "render_stopped": ("error", "A render had to be stopped: it does not end, or grows without bound."),
     "not_understood": ("note", "The format could not be proven, so that further findings may be missing."),
 }
 

@@ -72,6 +72,9 @@ class _DictFactory:
         return dict.fromkeys(keys, value)
 
 
+_DictFactory.__module__, _DictFactory.__name__ = "builtins", "dict"  # as error messages name it
+
+
 class _Namespace(Namespace):
     """``namespace`` for templates: refuses names that begin with an underscore."""
 

@@ -31,6 +31,18 @@ FAILURE_KINDS: Final[frozenset[str]] = frozenset(get_args(FailureKind))
 STANDARD_VARIABLES: Final[tuple[str, ...]] = ("messages", "tools", "documents", "add_generation_prompt")
 """The variables that every template is given, set or not."""
 
+FUNCTIONS: Final[tuple[str, ...]] = (
+    "raise_exception",
+    "strftime_now",
+    "namespace",
+    "dict",
+    "range",
+    "lipsum",
+    "cycler",
+    "joiner",
+)
+"""The functions that every template is given, by Jinja and by the servers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rendered:

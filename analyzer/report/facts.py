@@ -68,6 +68,8 @@ def _facts(spec: Spec) -> Iterator[tuple[str, _Phrases]]:
         yield "ids", _plain(_ids(calls.layouts[0]))
     for one in (one for found in spec.evidence.values() for one in found if one.comparison in DESCRIPTIONS):
         yield "described" if one.described else "why none", _plain(f"{one.found} ({one.note})")
+    if not spec.turn.shown:
+        yield "replies", _plain("shown by no render: all that stands behind the prompt is content")
     for segment in spec.reasoning:
         yield "reasoning", _reasoning(segment)
     if not spec.reasoning:

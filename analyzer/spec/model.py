@@ -228,6 +228,8 @@ class Turn(Frozen):
     """What opens the assistant's message, such as `<|im_start|>assistant\\n`; every prompt begins with it or stops inside it."""
     header_repeats: StrictBool = False
     """True: the header stands again before each further segment (several messages in one turn)."""
+    shown: StrictBool = True
+    """False: no render shows a turn as the model writes it, only the prompts are known; all that the model writes is content."""
     segments: tuple[Segment, ...]
     """What a turn is made of, in the order in which the template writes it."""
 

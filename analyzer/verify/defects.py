@@ -37,6 +37,7 @@ KINDS: Final[dict[str, str]] = {
     "reasoning_lost_beside_calls": "Reasoning is not written when the turn has calls.",
     "reasoning_lost_without_calls": "Reasoning is not written when the turn has no calls.",
     "reasoning_opener_lost": "Reasoning is written without its opener, which only the generation prompt writes.",
+    "reasoning_not_marked": "Nothing but white space tells reasoning from the content behind it.",
     "reasoning_trimmed": "White space at the ends of reasoning is removed.",
     "calls_lost": "Calls are not written.",
     "second_call_lost": "Only one call of a turn is written.",
@@ -45,9 +46,12 @@ KINDS: Final[dict[str, str]] = {
     "turn_after_result_broken": "A turn with calls is written in another way when a tool result stands before it.",
     "turn_changed_by_system": "A turn is written in another way when a system message stands before it.",
     "indentation_leaks": "White space between markers differs from turn to turn, or between history and generation prompt.",
+    "turn_not_closed": "Nothing ends a turn in mid-conversation: what follows it reads as more of its content.",
+    "turn_changed_in_history": "A turn is written in another way, not behind the generation prompt, once a message follows it.",
     "last_turn_otherwise": "The last turn is written as no turn in mid-conversation is.",
     "format_varies": "Under some settings turns are written in another format; this spec is not for them.",
     "prompt_not_in_history": "A generation prompt says what no turn of that kind begins with in the history.",
+    "turn_not_in_history": "No turn of the history begins as the generation prompt does: what the model is to write, nothing shows.",
     "empty_arguments_broken": "A call without arguments is written as JSON that is none.",
     "arguments_lost": "Some arguments are not written.",
     "null_argument_lost": "An argument whose value is null is not written.",
@@ -108,10 +112,14 @@ def _text_finding(trip: Trip, difference: Difference, slot: str) -> Finding | No
         if slot == "content":
             return Finding("content_lost_beside_calls" if beside else "content_lost", "absent", difference)
         return Finding(f"reasoning_lost_{'beside' if beside else 'without'}_calls", "absent", difference)
+    if _is_unmarked(trip):
+        return Finding("reasoning_not_marked", "render", difference)
     if slot == "content" and beside and closer_is_left_out(trip, sent, got):
         return Finding("content_closer_left_out", "render", difference)
     if is_trimmed(sent, got):
         return Finding(f"{slot}_trimmed", "same_render", difference)
+    if slot == "content" and _is_open(trip, sent, got):
+        return Finding("content_trimmed", "same_render", difference)
     if slot == "content" and _is_respaced(sent.strip(), got.strip()):
         return Finding("content_respaced", "same_render", difference)
     if beside and trip.reading is not None and _moved(trip, slot, sent, got):
@@ -141,6 +149,23 @@ def _moved(trip: Trip, slot: str, sent: str, got: str) -> bool:
 def is_trimmed(sent: str, got: str) -> bool:
     """Whether white space at the ends was removed, and nothing else done."""
     return len(got) < len(sent) and got in sent and got.strip() == sent.strip()
+
+
+def _is_unmarked(trip: Trip) -> bool:
+    """Whether reasoning was read as content, and the turn is reasoning, white space, content, with nothing to tell them apart."""
+    sent = trip.adapted.reply
+    if trip.reading is None or trip.cut is None or trip.reading.message.reasoning_content:
+        return False
+    if sent.calls or not (sent.reasoning and sent.content):
+        return False
+    turn = "".join(trip.cut.text.split())
+    return turn.startswith("".join(f"{sent.reasoning}{sent.content}".split()))
+
+
+def _is_open(trip: Trip, sent: str, got: str) -> bool:
+    """Whether content came out with the white space behind it, where nothing else ends the turn."""
+    words = sent.strip()
+    return bool(words) and got.strip() == words and trip.written.rstrip().endswith(words)
 
 
 def _is_respaced(sent: str, got: str) -> bool:

@@ -214,10 +214,12 @@ def _claimed(probe: _Probe, found: InputFindings, name: str, word: str) -> None:
         return
     kind, path = _CLAIMS[name]
     text = probe.text(name)
-    if text is not None and word in text:
+    whole = text is not None and _USER["content"] in text
+    if text is not None and word in text and whole:
         found.failures.append(f"{path}: the template takes what the spec says it refuses ({name})")
         return
-    how = "The template raises an exception." if text is None else "It is left out of the render."
+    left = "It" if whole else "The user's message beside it"
+    how = "The template raises an exception." if text is None else f"{left} is left out of the render."
     found.defects.append(Defect(kind=kind, message=how, witness=probe.witness(name)))
 
 

@@ -11,16 +11,15 @@ from dataclasses import replace
 from typing import Final
 
 from analyzer.chat import Message
-from analyzer.render import Rendered
 from analyzer.spec.model import JsonLayout, Spec
 from analyzer.verify.adapt import Adapter, Setting
 from analyzer.verify.cases import Case, needles_of
-from analyzer.verify.compare import MISSING, Difference
-from analyzer.verify.cut import Cut, at_first_end, cut_turn, end_literals, shared_prefix
-from analyzer.verify.defects import Finding, closer_is_left_out, recognise
+from analyzer.verify.compare import MISSING
+from analyzer.verify.defects import recognise
 from analyzer.verify.indentation import excuse_indentation
-from analyzer.verify.judgement import Judgement, judge
-from analyzer.verify.trips import Stage, Traveller, Trip, needles_of_reply, render_trips
+from analyzer.verify.judgement import Judgement, excuse_one, judge
+from analyzer.verify.last_turns import excuse_last_turns
+from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
 
 BROKEN: Final = frozenset(
     {
@@ -41,100 +40,22 @@ def excuse(
 ) -> None:
     """Turns failures that are the template's own into defects."""
     excuse_indentation(spec, judged, traveller)
-    _lookin_history(spec, judged, adapter, stage, traveller)
-    _closed_in_history(judged, adapter, stage)
+    excuse_last_turns(spec, judged, adapter, stage, traveller)
     _otherwise_behind_system(judged, adapter, stage, traveller)
     held = [one.trip for one in judged if one.outcome == "held" and one.trip.adapted.reply.calls]
     if not held:
         return
     failed = [one for one in judged if one.outcome == "failed"]
     for one in failed:
-        _try(one, _section_not_closed(spec, one.trip, held))
-        _try(one, _calls_behind_end(spec, one.trip))
-        _try(one, _not_json(spec, one.trip))
-        _try(one, _without_opener(spec, one.trip, traveller))
+        excuse_one(one, _section_not_closed(spec, one.trip, held))
+        excuse_one(one, _calls_behind_end(spec, one.trip))
+        excuse_one(one, _not_json(spec, one.trip))
+        excuse_one(one, _without_opener(spec, one.trip, traveller))
     later = [one for one in failed if one.outcome == "failed" and one.trip.after_result]
     for one, kind in zip(
         later, _otherwise_after_result(spec, later, held, (adapter, stage, traveller)), strict=True
     ):
-        _try(one, kind)
-
-
-def _try(one: Judgement, kind: str | None, wanted: str = "the turn", seen: str = "another text") -> None:
-    if kind is not None and one.outcome == "failed":
-        one.outcome, one.failures = "defect", []
-        one.findings = [Finding(kind, "render", Difference("turn", wanted, seen))]
-
-
-def _lookin_history(
-    spec: Spec, judged: Sequence[Judgement], adapter: Adapter, stage: Stage, traveller: Traveller
-) -> None:
-    """Last turns that are no whole turns: what the same turn is in mid-conversation takes their place, where it holds."""
-    wrong = [one for one in judged if one.outcome == "failed" or "calls_lost" in one.kinds]
-    if not all(_goes_on_with_prompt(spec, one.trip) or one.trip.adapted.reply.calls for one in wrong):
-        return
-    requests = [
-        adapter.request(one, [*one.before, one.turn, *one.after()])
-        for one in (made.trip.adapted for made in wrong)
-    ]
-    wholes = []
-    for one, outcome in zip(wrong, stage.render(requests), strict=True):
-        whole = in_history(spec, one.trip, outcome.text) if isinstance(outcome, Rendered) else None
-        if whole is not None and _is_no_whole_turn(spec, one.trip, whole):
-            traveller.travel(whole)
-            wholes.append((one, whole))
-    again = judge([whole for _, whole in wholes], adapter, stage)
-    for (one, _), found in zip(wholes, again, strict=True):
-        if found.outcome in ("held", "defect") and "calls_lost" not in found.kinds:
-            one.outcome = "failed"
-            _try(one, "last_turn_otherwise")
-            one.trip, one.findings = found.trip, [*one.findings, *found.findings]
-
-
-def _closed_in_history(judged: Sequence[Judgement], adapter: Adapter, stage: Stage) -> None:
-    """Texts that end in what closes them, which the last turn leaves out: mid-conversation writes it behind the very same text."""
-    found: list[tuple[Judgement, str]] = []
-    for one in judged:
-        if one.outcome != "failed" or [wrong.slot for wrong in one.trip.differences] != ["content"]:
-            continue
-        (difference,) = one.trip.differences
-        sent, got = difference.sent or "", difference.got or ""
-        if got and closer_is_left_out(one.trip, sent, got):
-            found.append((one, sent.removeprefix(got)))
-    requests = [
-        adapter.request(one, [*one.before, one.turn, *one.after()])
-        for one in (made.trip.adapted for made, _ in found)
-    ]
-    for (one, closer), outcome in zip(found, stage.render(requests), strict=True):
-        if isinstance(outcome, Rendered) and outcome.text.startswith(one.trip.full + closer):
-            _try(one, "last_turn_otherwise")
-
-
-def _goes_on_with_prompt(spec: Spec, trip: Trip) -> bool:
-    """Whether the turn is text behind a generation prompt that opens reasoning, and nothing closes it."""
-    opened = any(one.open.strip() and (trip.before.prompt or "").endswith(one.open) for one in spec.reasoning)
-    kinds = {kind for kind, _, _ in trip.reading.kinds} if trip.reading is not None else set()
-    return opened and trip.full.startswith(trip.before.prompt or "") and "unterminated_reasoning" in kinds
-
-
-def in_history(spec: Spec, trip: Trip, text: str) -> Trip | None:
-    """The trip with the turn as it stands in mid-conversation, up to its end."""
-    truth = trip.adapted.truth
-    cut = cut_turn(spec, trip.before, text)
-    ends = end_literals(spec, truth)
-    found = at_first_end(cut, ends, needles_of_reply(trip.adapted.reply)) if isinstance(cut, Cut) else None
-    return None if found is None else Trip(trip.adapted, trip.before, found.before + found.text, trip.full)
-
-
-def _is_no_whole_turn(spec: Spec, last: Trip, whole: Trip) -> bool:
-    """Whether the last turn goes on with the prompt, lacks all its calls, or has other white space, what follows it included."""
-    calls = last.adapted.reply.calls
-    added = last.full[shared_prefix(last.before.bare or "", last.full) :]
-    if _goes_on_with_prompt(spec, last):
-        return True
-    if calls and not any(word in added for call in calls for word in (call.name, *needles_of(call))):
-        return True
-    return "".join(last.full.split()) == "".join(whole.full.split())
+        excuse_one(one, kind)
 
 
 def _without_opener(spec: Spec, trip: Trip, traveller: Traveller) -> str | None:
@@ -252,7 +173,7 @@ def _otherwise_behind_system(
     again = judge([trip for _, trip in pairs], adapter, stage)
     for (one, first), found in zip(pairs, again, strict=True):
         if found.outcome in ("held", "defect") and first.written != one.trip.written:
-            _try(one, "turn_changed_by_system", first.written, one.trip.written)
+            excuse_one(one, "turn_changed_by_system", first.written, one.trip.written)
 
 
 def _is_otherwise(later: Trip, first: Trip) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from analyzer.chat import Message
-from analyzer.render import RenderFailure
+from analyzer.observe.lexemes import is_marker, lexemes
+from analyzer.render import Rendered, RenderFailure
 from analyzer.spec.model import Spec
 from analyzer.verify.adapt import Adapter
-from analyzer.verify.cases import needles_in
+from analyzer.verify.cases import Reply, needles_in
 from analyzer.verify.compare import Difference
 from analyzer.verify.cut import Cut, at_first_end, cut_turn, end_literals, without_closing
 from analyzer.verify.samples import EMPTY_TURN
@@ -32,6 +34,14 @@ class MiddleFindings:
     """Trips whose content is not written any more."""
     followed: list[tuple[Trip, str]] = field(default_factory=list)
     """Trips with what stands behind their turn's end."""
+    not_closed: list[Trip] = field(default_factory=list)
+    """Trips whose turn nothing ends, so that what follows reads as more of its content."""
+    changed: list[Trip] = field(default_factory=list)
+    """Trips whose turn stands behind the generation prompt as the last one, and does not any more."""
+
+
+_Wrong: TypeAlias = tuple[Trip, str, list[str]]
+"""A trip, its render in mid-conversation, and what is wrong with that."""
 
 
 def choose(trips: Sequence[Trip], most: int = 12) -> list[Trip]:
@@ -52,6 +62,7 @@ def check_middles(
 ) -> MiddleFindings:
     """Renders the chosen trips with something after the turn and looks at its end."""
     found = MiddleFindings()
+    wrong: list[_Wrong] = []
     requests = [
         adapter.request(one, [*one.before, one.turn, *one.after()])
         for one in (trip.adapted for trip in trips)
@@ -59,10 +70,54 @@ def check_middles(
     for trip, outcome in zip(trips, stage.render(requests), strict=True):
         if isinstance(outcome, RenderFailure):
             found.notes.append(f"mid-conversation ({trip.label}): {outcome.kind}: {outcome.message[:120]}")
-        else:
-            found.tried += 1
-            _check(spec, traveller, trip, outcome.text, found)
+            continue
+        found.tried += 1
+        known = len(found.failures)
+        _check(spec, traveller, trip, outcome.text, found)
+        if found.failures[known:]:
+            wrong.append((trip, outcome.text, found.failures[known:]))
+    if spec.calls is None:
+        found.changed += [trip for trip, text, _ in wrong if _is_changed(trip, text)]
+        found.not_closed += _unclosed([one for one in wrong if one[0] not in found.changed], adapter, stage)
+        for trip, _, failures in wrong:
+            if trip in found.changed or trip in found.not_closed:
+                found.failures = [one for one in found.failures if one not in failures]
     return found
+
+
+def _is_changed(trip: Trip, text: str) -> bool:
+    """Whether the last turn stands right behind the generation prompt, and this one, which has all its words, behind none."""
+    if trip.cut is None or trip.cut.by != "prompt":
+        return False
+    pieces = lexemes(trip.cut.before)
+    last = max((at for at, piece in enumerate(pieces) if is_marker(piece)), default=len(pieces))
+    opener, words = "".join(pieces[last:]), needles_in(trip.adapted.reply.content or "")
+    said = trip.cut.text.partition(words[0])[0] + words[0] if words else ""
+    return bool(opener and said) and words[0] in text and opener + said not in text
+
+
+def _unclosed(wrong: Sequence[_Wrong], adapter: Adapter, stage: Stage) -> list[Trip]:
+    """Turns that nothing ends: one whose content holds all that follows, and is the last, renders to the very same text.
+
+    Without a generation prompt what ends every render may be one, and no end of a turn.
+    """
+    prompted = [one for one in wrong if one[0].before.prompt != one[0].before.bare]
+    requests = []
+    for trip, text, _ in prompted:
+        turn = adapter.turn(Reply(_swallowed(trip, text), trip.adapted.reply.reasoning), ())
+        requests.append(adapter.request(trip.adapted, [*trip.adapted.before, turn]))
+    return [
+        trip
+        for (trip, text, _), outcome in zip(prompted, stage.render(requests), strict=True)
+        if isinstance(outcome, Rendered) and outcome.text == text
+    ]
+
+
+def _swallowed(trip: Trip, text: str) -> str:
+    """The content of a turn with all that stands behind it, up to what ends the conversation."""
+    said = (trip.adapted.reply.content or "").strip()
+    behind = trip.full[trip.full.rfind(said) + len(said) :]
+    return text[text.rfind(said) :].removesuffix(behind)
 
 
 def _check(spec: Spec, traveller: Traveller, trip: Trip, text: str, found: MiddleFindings) -> None:

@@ -34,8 +34,9 @@ def other_formats(
     if usual is None:
         return
     settings = list(unknown_settings(spec, stage))
+    case = usual.adapted.case.with_reply(usual.adapted.reply)
     found: dict[str, Trip] = {}
-    for trip in render_trips(adapter, stage, [(usual.adapted.case, setting) for setting in settings]):
+    for trip in render_trips(adapter, stage, [(case, setting) for setting in settings]):
         if isinstance(trip, Trip):
             traveller.travel(trip)
             if _has_another_header(spec, trip, usual) or _writes_otherwise(spec, trip, usual):

@@ -22,10 +22,17 @@ def check_prompts(spec: Spec, trips: Sequence[Trip]) -> Iterator[str]:
         actual = trip.before.prompt_text
         fits = trip.before.prompt.endswith(text) if actual is None else actual == text
         header = spec.turn.header
-        if actual and after == "user" and not (header in actual or header.startswith(actual)):
-            yield f"turn.header: stated {header!r}, the generation prompt is {actual[:60]!r}"
+        added = _tail(trip) if actual is None and spec.calls is None else actual
+        if added and after == "user" and not (header in added or header.startswith(added)):
+            yield f"turn.header: stated {header!r}, the generation prompt is {added[-60:]!r}"
         if not fits:
             yield f"turn.prompts ({setting.label}, after {after}): stated {text!r}, the template writes {actual!r}"
+
+
+def _tail(trip: Trip) -> str:
+    """What stands behind the last message in a render with a generation prompt that writes what stands before it otherwise."""
+    prompt, last = trip.before.prompt or "", trip.before.last
+    return prompt[prompt.rfind(last) + len(last) :] if last and last in prompt else ""
 
 
 def after_of(trip: Trip) -> str:

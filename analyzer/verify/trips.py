@@ -17,6 +17,9 @@ from analyzer.verify.cut import Before, Cut, at_last_end, cut_turn, end_literals
 from analyzer.verify.literals import name_comes_from_id, same_id
 from analyzer.verify.reading import Reading, from_header, read
 
+TEXT_BEHIND: Final = "text after the turn's end"
+"""What a failure begins with where a whole turn is followed by more."""
+
 
 class TemplateText(Protocol):
     """What verification needs of a template: its source and its special tokens."""
@@ -156,9 +159,11 @@ class Traveller:
         needles = needles_of_reply(trip.adapted.reply)
         trip.cut = at_last_end(cut, end_literals(self.spec, truth), needles, trip.before)
         rest = trip.cut.rest
-        known = is_always_there(trip.cut, trip.before, rest) or opens_next(self.spec, trip.before, rest)
-        if rest.strip() and not known:
-            trip.failures.append(f"text after the turn's end: {trip.cut.rest[:80]!r}")
+        if rest.strip() and not opens_next(self.spec, trip.before, rest):
+            if not is_always_there(trip.cut, trip.before, rest):
+                trip.failures.append(f"{TEXT_BEHIND}: {rest[:80]!r}")
+            elif trip.before.prompt == trip.before.bare and not trip.after_result:
+                trip.failures.append(f"the turn stands before what a model goes on behind: {rest[-80:]!r}")
         trip.reading = self.read(trip.adapted, trip.cut)
         trip.failures += [f"problem {problem}" for problem in trip.reading.problems]
         trip.differences = self.compare(truth, trip.reading.message)

@@ -12,6 +12,7 @@ from analyzer.verify.collisions import collisions
 from analyzer.verify.constructions import Construction, constructions, reads_strictly, try_construction
 from analyzer.verify.coverage import Coverage, describe, levels_of, plan
 from analyzer.verify.defects import EXPECTED_SHAPES
+from analyzer.verify.followed import followed_defects
 from analyzer.verify.indentation import indented_headers
 from analyzer.verify.inputs import probe_inputs
 from analyzer.verify.judgement import TEXT_LIKE_CALL, Judgement, judge, reads_reasoning, settle
@@ -33,8 +34,6 @@ from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, 
 from analyzer.verify.witnesses import (
     defects_of,
     escaped_markup,
-    forgotten_content,
-    moved_content,
     odd_prompt,
     respaced_prompt,
     respaced_turn,
@@ -81,7 +80,10 @@ def verify(
     verdict.
     """
     from analyzer.verify.described import is_described, verify_described  # noqa: PLC0415  (which needs this module)
+    from analyzer.verify.unshown import verify_unshown  # noqa: PLC0415  (and so does this)
 
+    if not spec.turn.shown:
+        return verify_unshown(spec, template, renderer, seed, effort=effort)
     if is_described(spec):
         return verify_described(spec, template, renderer, seed, effort=effort)
     stage = Stage(renderer, template, spec.input.mutable)
@@ -113,6 +115,7 @@ def verify(
     _note_constructions(spec, traveller, good, work)
     middles = check_middles(spec, adapter, stage, traveller, choose(good))
     _note_middles(spec, middles, work)
+    work.defects += followed_defects(spec, adapter, stage, traveller, middles)
     known_defects = {defect.kind for defect in work.defects}
     work.defects += [
         defect
@@ -212,7 +215,7 @@ def _note_constructions(spec: Spec, traveller: Traveller, trips: Sequence[Trip],
         else:
             work.failures.append(f"turn.prompts: {made}")
     odd = [made for made in work.constructed if made.fit == "odd"]
-    work.defects += [odd_prompt(odd[0])] if odd else []
+    work.defects += [odd_prompt(odd[0], trips)] if odd else []
     respaced = [made.trip for made in work.constructed if made.fit == "respaced"]
     respaced += indented_headers(spec, trips)
     work.defects += [respaced_prompt(respaced)] if respaced else []
@@ -222,10 +225,6 @@ def _note_middles(spec: Spec, middles: MiddleFindings, work: _Work) -> None:
     work.failures += middles.failures
     work.unproven += middles.notes
     work.round_trips += middles.ends_seen
-    if middles.content_moved:
-        work.defects.append(moved_content(middles.content_moved[0]))
-    if middles.content_lost:
-        work.defects.append(forgotten_content(middles.content_lost[0]))
     kept_always = any(segment.kept == "always" for segment in spec.reasoning)
     if middles.reasoning_dropped and kept_always:
         label = middles.reasoning_dropped[0].label

@@ -14,7 +14,7 @@ from analyzer.verify.adapt import Adapter
 from analyzer.verify.cases import Call, Case, Reply, strings
 from analyzer.verify.compare import Difference
 from analyzer.verify.constructions import Construction
-from analyzer.verify.defects import KINDS, Finding, Proof
+from analyzer.verify.defects import KINDS, Finding
 from analyzer.verify.judgement import Judgement, judge
 from analyzer.verify.junctions import Junction
 from analyzer.verify.literals import call_literals
@@ -97,30 +97,17 @@ def escaped_markup(
     yield Defect(kind=kind, message=KINDS[kind], witness={**witness, "proof": "render"})
 
 
-def moved_content(trip: Trip) -> Defect:
-    """The defect of a template that writes content behind the results of the calls that it stands beside."""
-    return _followed("content_moved_behind_results", trip, "render")
-
-
-def forgotten_content(trip: Trip) -> Defect:
-    """The defect of a template that does not write content any more once another message follows."""
-    return _followed("content_lost_in_history", trip, "absent")
-
-
-def _followed(kind: str, trip: Trip, proof: Proof) -> Defect:
-    adapted = trip.adapted
-    messages = [*adapted.before, adapted.turn, *adapted.after()]
-    return Defect(kind=kind, message=KINDS[kind], witness={"messages": messages, "proof": proof})
-
-
-def odd_prompt(made: Construction) -> Defect:
-    """The defect of a template whose generation prompt says what no turn of the history begins with."""
-    return _prompted("prompt_not_in_history", made.trip, made.trip.written)
+def odd_prompt(made: Construction, trips: Sequence[Trip]) -> Defect:
+    """The defect of a template whose generation prompt says what no turn of the history begins with: the smallest turn shows it."""
+    prompt = made.trip.before.prompt_text
+    alike = [one for one in trips if prompt is not None and one.before.prompt_text == prompt]
+    trip = min([made.trip, *alike], key=_length)
+    return _prompted("prompt_not_in_history", trip, trip.written)
 
 
 def respaced_prompt(trips: Sequence[Trip]) -> Defect:
     """The defect of a template whose generation prompt spaces the beginning of a turn otherwise than history does."""
-    trip = min(trips, key=lambda trip: len(json.dumps([*trip.adapted.before, trip.adapted.turn])))
+    trip = min(trips, key=_length)
     return _prompted("indentation_leaks", trip, trip.full.removeprefix(trip.before.bare or ""))
 
 
@@ -137,6 +124,10 @@ def respaced_turn(found: Sequence[tuple[Witness, Junction]]) -> Defect:
     return Defect(
         kind="indentation_leaks", message=KINDS["indentation_leaks"], witness={**witness, "seen": seen}
     )
+
+
+def _length(trip: Trip) -> int:
+    return len(json.dumps([*trip.adapted.before, trip.adapted.turn]))
 
 
 def _prompted(kind: str, trip: Trip, render: str) -> Defect:

@@ -14,8 +14,8 @@ from analyzer.verify.adapt import Adapter, settings_of
 from analyzer.verify.cases import Call, Case, Reply
 from analyzer.verify.inputs import probe_inputs
 from analyzer.verify.judgement import settle
+from analyzer.verify.last_turns import in_history
 from analyzer.verify.literals import own_literal
-from analyzer.verify.malformed import in_history
 from analyzer.verify.shapes import check_shapes, declare_less
 from analyzer.verify.trips import Stage, Traveller, Trip, render_trips
 from tests.export.samples import DECLARED, SAMPLES, Sample, Written

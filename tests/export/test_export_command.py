@@ -89,7 +89,7 @@ def test_everything_as_one_object(tools: Path) -> None:
     result = run("export", SPEC, "--to", "gbnf", "--tools", tools, "--json", "--no-check")
     found = json.loads(result.stdout)
 
-    assert ["target", "payload", "losses", "checked"] == list(found)
+    assert ["target", "payload", "losses", "checked", "variables"] == list(found)
     assert "grammar" in found["payload"]
     assert {"kind", "text"} == set(found["losses"][0])
     assert found["checked"] is None

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from analyzer.lint import RULES, Finding, lint, rules_table, to_sarif
-from analyzer.render import InProcessRenderer, RenderFailure, RenderRequest
+from analyzer.render import InProcessRenderer, Limits, RenderFailure, RenderRequest, RenderWorker
 from analyzer.template import Template
 
 ROOT: Final = Path(__file__).parents[2]
@@ -301,8 +301,53 @@ def test_the_worst_come_first() -> None:
 
 
 def test_a_template_that_refuses_everything_is_said_so() -> None:
-    """There is no spec, and so no more to find."""
-    assert {"not_understood"} == kinds("{{ raise_exception('no') }}")
+    """There is no spec, and so no more to find; the conversation is the first that is refused."""
+    [always] = linted("{{ raise_exception('no') }}")
+    [later] = linted("{{ messages[0].content }}{{ raise_exception('one only') if messages | length > 1 }}")
+    [silent] = linted("<|user|>Transcribe.<|end|>")
+
+    assert {("conversation_refused", "error")} == {
+        (one.kind, one.severity) for one in (always, later, silent)
+    }
+    assert "no" == always.evidence["exception"]
+    assert ["user"] == [message["role"] for message in always.conversation["messages"]]
+    assert "one only" == later.evidence["exception"]
+    assert ["user", "assistant"] == [message["role"] for message in later.conversation["messages"]]
+    assert "<|user|>Transcribe.<|end|>" == silent.evidence["render"]
+
+
+ENDLESS: Final = (
+    "{%- for m in messages %}{{- '<|' + m.role + '|>' + (m.content or '') }}"
+    "{%- for call in m.tool_calls or [] %}{%- for i in range(99999) %}{%- for j in range(99999) %}"
+    "{%- endfor %}{%- endfor %}{%- endfor %}{{- '<|end|>' }}{%- endfor %}"
+)
+
+
+def test_a_render_that_has_to_be_stopped_is_an_error_with_the_conversation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A template that ends for text and never for calls."""
+    short = Limits(seconds=0.3)
+    monkeypatch.setattr("analyzer.lint.linting.RenderWorker", lambda: RenderWorker(short))
+    with RenderWorker(short) as renderer:
+        found = lint(Template("endless", ENDLESS), renderer)
+
+    [stopped] = [one for one in found if one.kind == "render_stopped"]
+    assert "error" == stopped.severity
+    assert "stopped after 0.3 s" == stopped.evidence["exception"]
+    assert stopped.conversation["messages"][-1]["tool_calls"]
+
+
+def test_variables_are_set_in_each_render() -> None:
+    """What is found is found for them."""
+    known = "{%- set rest = messages -%}"
+    chosen = BASE.replace(known, known + "{{- raise_exception('hush') if silent -}}")
+    assert BASE != chosen
+
+    found = lint(Template("chosen", chosen), InProcessRenderer(), {"silent": True})
+
+    assert ["conversation_refused"] == [one.kind for one in found]
+    assert "conversation_refused" not in kinds(chosen)
 
 
 def test_sarif_names_rule_place_and_conversation() -> None:

@@ -7,7 +7,9 @@ from typing import Final
 import pytest
 
 from analyzer.analysis import analyze
+from analyzer.infer.unshown import unshown
 from analyzer.render import InProcessRenderer
+from analyzer.runtime import parse
 from analyzer.template import Template
 from analyzer.verify import verify
 
@@ -32,6 +34,43 @@ REMINDED: Final = (
     "{%- if add_generation_prompt %}{{- '\\nAnswer in one line.' }}{%- endif %}"
 )
 """No header at all; the prompt has words of its own."""
+CHAT: Final = (
+    "{%- for m in messages %}{{- '<|' + m.role + '|>' + m.content + '<|end|>\\n' }}{%- endfor %}"
+    "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}"
+)
+TRAILER: Final = CHAT.replace(
+    "<|end|>\\n' }}",
+    "<|end|>\\n' + ('[EOS]' if loop.last and m.role == 'assistant' else '') }}",
+)
+"""A conversation that ends with an answer is closed by a token that stands nowhere else."""
+NOT_CLOSED: Final = CHAT.replace("m.content + '<|end|>\\n'", "m.content").replace(
+    "{%- endif %}", "{%- else %}{{- '</s>' }}{%- endif %}"
+)
+"""Only the conversation is closed, no turn in it."""
+OTHERWISE: Final = (
+    "{{- '<|user|>' }}{%- for m in messages[:-1] %}{{- m.role + ': ' + m.content + '\\n' }}{%- endfor %}"
+    "{%- set last = messages[-1] %}"
+    "{%- if last.role == 'user' %}{{- 'user: ' + last.content + '\\n' }}{%- endif %}"
+    "{{- 'Judge it.<|end|><|assistant|>' }}"
+    "{%- if last.role == 'assistant' %}{{- last.content + '<|end|>' }}{%- endif %}"
+)
+"""The last answer stands behind the prompt, those before it in the user's message."""
+WHITE_SPACE: Final = (
+    "{%- for m in messages %}{{- ' ' + m.role + '\\n' + m.content | trim + ' ' }}{%- endfor %}"
+    "{%- if add_generation_prompt %}{{- ' assistant\\n' }}{%- endif %}"
+)
+"""Nothing but a blank ends a turn."""
+NOT_MARKED: Final = CHAT.replace(
+    "m.content", "(m.reasoning_content + '\\n' if m.reasoning_content else '') + m.content"
+)
+QUOTED: Final = (
+    "{{- '<|user|>Judge this.\\n' }}{%- for m in messages %}{{- m.role + ': ' + m.content + '\\n' }}{%- endfor %}"
+    "{{- 'Is the last message safe?<|end|>' }}{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}"
+)
+"""A moderation prompt: the conversation is quoted in a message of the user."""
+QUOTED_ALWAYS: Final = QUOTED.replace("if add_generation_prompt", "if true")
+REWARD: Final = CHAT.replace("'<|assistant|>'", "'<|assistant|><|reward|>'")
+"""The prompt ends in a token behind which a score is read."""
 
 
 @pytest.mark.parametrize(
@@ -41,8 +80,29 @@ REMINDED: Final = (
         (SPACED, "# assistant\n", {"indentation_leaks", "content_trimmed"}),
         (JOINED, "<|assistant|>", {"content_respaced", "content_trimmed"}),
         (REMINDED, "", {"prompt_not_in_history"}),
+        (TRAILER, "<|assistant|>", {"last_turn_otherwise"}),
+        (NOT_CLOSED, "<|assistant|>", {"turn_not_closed"}),
+        (OTHERWISE, "", {"turn_changed_in_history"}),
+        (WHITE_SPACE, " assistant\n", {"content_trimmed"}),
+        (NOT_MARKED, "<|assistant|>", {"reasoning_not_marked"}),
+        (QUOTED, "<|assistant|>", {"turn_not_in_history"}),
+        (QUOTED_ALWAYS, "", {"turn_not_in_history"}),
+        (REWARD, "<|assistant|><|reward|>", {"turn_not_in_history"}),
     ],
-    ids=["closer only in mid-conversation", "header respaced", "content respaced", "prompt in words"],
+    ids=[
+        "closer only in mid-conversation",
+        "header respaced",
+        "content respaced",
+        "prompt in words",
+        "closed conversation",
+        "no closer",
+        "last turn alone behind the prompt",
+        "white space alone ends a turn",
+        "reasoning not marked",
+        "quoted",
+        "quoted, prompt always there",
+        "reward",
+    ],
 )
 def test_template(source: str, header: str, kinds: set[str]) -> None:
     """The header is the prompt's and history's, and each oddity is a defect with its kind."""
@@ -59,5 +119,53 @@ def test_a_closer_that_nothing_writes_is_not_excused() -> None:
     spec = analyze(Template("plain", LAST_LINE), renderer=InProcessRenderer()).spec
     assert spec is not None
     verdict = verify(spec, Template("plain", NEVER_CLOSED), InProcessRenderer())
+
+    assert verdict.word == "failed"
+
+
+def test_a_conversation_that_is_no_chat_is_told_with_what_the_prompt_leaves() -> None:
+    """The spec says that no render shows a reply; what is written behind the prompt is content; why is told."""
+    done = analyze(Template("judge", QUOTED), renderer=InProcessRenderer())
+    assert done.spec is not None
+    (witness,) = (dict(defect.witness) for defect in done.spec.defects)
+    said = parse(done.spec, "safe\nNothing is wrong with it.", prompt="<|assistant|>").message
+
+    assert not done.spec.turn.shown
+    assert done.spec.turn.prompts[0].text == "<|assistant|>"
+    assert said.content == "safe\nNothing is wrong with it."
+    assert witness["messages"][-1]["role"] == "assistant"
+    assert "Is the last message safe?" in witness["render"]
+    (why,) = (note.message for note in done.notes if note.kind == "history")
+    assert "the generation prompt is '<|assistant|>'" in why
+
+
+def test_a_history_that_shows_the_turn_is_no_unknown_one() -> None:
+    """Who says that no render shows a turn must be right."""
+    spec = analyze(Template("chat", CHAT), renderer=InProcessRenderer()).spec
+    assert spec is not None
+    verdict = verify(unshown(spec), Template("chat", CHAT), InProcessRenderer())
+
+    assert verdict.word == "failed"
+    assert verdict.verification.failures[0].startswith(
+        "turn.shown: the history has a turn behind the generation prompt"
+    )
+
+
+def test_text_behind_an_end_that_mid_conversation_has_as_well_is_not_excused() -> None:
+    """What stands behind every turn is the turn's."""
+    spec = analyze(Template("chat", CHAT), renderer=InProcessRenderer()).spec
+    assert spec is not None
+    more = CHAT.replace("<|end|>\\n", "<|end|>[more]\\n")
+    verdict = verify(spec, Template("chat", more), InProcessRenderer())
+
+    assert verdict.word == "failed"
+
+
+def test_a_turn_that_ends_otherwise_in_mid_conversation_is_not_excused() -> None:
+    """Where another closer stands behind the turn, the spec has to have it."""
+    spec = analyze(Template("chat", CHAT), renderer=InProcessRenderer()).spec
+    assert spec is not None
+    other = CHAT.replace("'<|end|>\\n'", "('<|end|>' if loop.last else '<|stop|>') + '\\n'")
+    verdict = verify(spec, Template("chat", other), InProcessRenderer())
 
     assert verdict.word == "failed"
