@@ -53,6 +53,9 @@ def command(
     variables = scalars(settings)
     with RenderWorker() as renderer:
         analysis = analyze(source, variant=variant, renderer=renderer, verify=False, variables=variables)
+        if analysis.spec is not None and not analysis.calls_shown:
+            # whether history shows what a model writes is known by verification alone
+            analysis = analyze(analysis.template, renderer=renderer, variables=variables)
         note_unread(analysis.template, variables)
         spec = analysis.spec
         wanted = [name for family in FAMILIES if only in (None, family.letter) for name in family.variants]

@@ -32,7 +32,7 @@ class Family:
 
 FAMILIES: Final = (
     Family("I", "Input: what the template takes", ("wants",), ()),
-    Family("T", "Turns: where the model's turn begins and ends", ("ends with",), ("t", "t+u")),
+    Family("T", "Turns: where the model's turn begins and ends", ("replies", "ends with"), ("t", "t+u")),
     Family("P", "Prompts: what the model is given to continue", ("prompt",), ("base+p",)),
     Family("R", "Reasoning", ("reasoning",), ()),
     Family("C", "Calls", ("tool calls", "one call", "or", "ids"), ("c1a2", "c2a2", "c1a2+t")),

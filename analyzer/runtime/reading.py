@@ -75,9 +75,14 @@ class ReadingState(State):
         limit = self.options.max_call_chars
         if limit is not None and self.base + len(self.buf) > self._mark + limit:
             return self._step_limited(call, self._mark + limit - self.base, final)
-        status = call.run(self, final)
-        if status == MORE and not final:
-            return False
+        status = call.run(self, final=False)
+        if status == MORE:
+            if not final:
+                return False
+            status = call.run(self, final=True)
+            if status != OK:  # so far it could have gone on, inside a key or a marker too
+                self._call_cut(call)
+                return False
         return self._step_after(call, status, final)
 
     def _step_limited(self, call: Call, room: int, final: bool) -> bool:
@@ -223,6 +228,8 @@ class ReadingState(State):
 
     def _call_cut(self, call: Call) -> None:
         """The text ended inside the call."""
+        place = max(0, self.offset)
+        self.pos = len(self.buf)
         if not call.committed and (call.weak or self._home == REASONING):
             self._give_back()
             return
@@ -242,7 +249,7 @@ class ReadingState(State):
         at = max(0, self.offset)
         raw = self._record.text(self) if self._record is not None else ""
         if call.committed:
-            reported = call.held_from if call.held_from >= 0 else at
+            reported = call.held_from if call.held_from >= 0 else place
             for kind, about in call.flags:
                 self._problem(kind, about, "", reported, reported)
             self._sink.append(CallEnd(self._index, "truncated", call.native_id, reported, reported))

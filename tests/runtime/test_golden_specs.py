@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from analyzer.chat import Message
-from analyzer.runtime import STRICT, Event, Options, Parser, assemble, coalesce
+from analyzer.runtime import STRICT, CallEnd, Event, Options, Parser, Problem, assemble, coalesce
 from tests.generated.check import TOOLS
 from tests.runtime.checks import check_calls, check_spans, run
 from tests.runtime.golden import (
@@ -103,6 +103,22 @@ def test_any_chunking_of_any_text(golden: Golden) -> None:
                 options=chance.choice(OPTIONS),
                 finish=chance.choice(["stop", "length"]),
             )
+
+
+@pytest.mark.parametrize("golden", parameters(SAMPLE))
+def test_a_turn_that_is_cut_off_is_not_malformed(golden: Golden) -> None:
+    """Wherever it ends, inside a key or a marker too: a call that began is complete or truncated."""
+    step = 1 if NIGHTLY else 5
+    for message, text in texts(golden):
+        for stop in () if unreadable(golden.spec, message) else range(1 + len(text) % step, len(text), step):
+            cut = text[:stop]
+            events = run(golden.spec, [cut], TOOLS, finish="length", prompt=golden.spec.turn.header)
+            check_spans(events, stop)
+            ends = {event.status for event in events if isinstance(event, CallEnd)}
+            kinds = {event.kind for event in events if isinstance(event, Problem)}
+            assert ends <= {"complete", "truncated"}, cut
+            assert "malformed_call" not in kinds, cut
+            assert ("truncated" in ends) <= ("unterminated_call" in kinds), cut
 
 
 @pytest.mark.parametrize("golden", parameters(SAMPLE))
