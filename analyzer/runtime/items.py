@@ -93,10 +93,10 @@ class ArgumentItems(ItemValues):
             if not final or parser.finish_reason == "length" or not self._frames[-1].count:
                 return FAIL
             return self._end(parser)
-        where, token = arguments.follow.seek(buf, at, final)
-        if token and where == at and token != arguments.opener.core:
+        status, token = arguments.follow.stands(buf, at, final)
+        if status == OK and token != arguments.opener.core:
             return self._end(parser)
-        return MORE if where == at and not token and not final else FAIL
+        return MORE if status == MORE else FAIL
 
     def _end(self, parser: State) -> int:
         frame = self._frames.pop()

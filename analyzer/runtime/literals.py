@@ -93,19 +93,19 @@ class Watch:
         "_borders",
         "_first",
         "_full",
-        "_longest",
         "_prefixes",
         "_tokens",
         "begins",
         "hot",
         "lead_prefixes",
+        "longest",
         "longest_lead",
     )
 
     def __init__(self, tokens: Iterable[str], leads: Iterable[str] = (), also_hot: str = "") -> None:
         self._tokens = tuple(sorted({token for token in tokens if token}, key=lambda t: (-len(t), t)))
         first = "".join(sorted({token[0] for token in self._tokens}))
-        self._longest = max(map(len, self._tokens), default=0)
+        self.longest = max(map(len, self._tokens), default=0)
         self._prefixes = frozenset(token[:n] for token in self._tokens for n in range(1, len(token)))
         never = re.compile(r"(?!)")
         self._first = re.compile(f"[{re.escape(first)}]").search if first else never.search
@@ -126,15 +126,15 @@ class Watch:
         size = len(text)
         if size - at > _LONG:
             where, token = self._find(text, at)
-            if token and (final or size - where > self._longest):
+            if token and (final or size - where > self.longest):
                 return where, token
             at = max(
-                at, min(where, size - self._longest)
+                at, min(where, size - self.longest)
             )  # a longer token that is not all here may begin before it
         first = self._first
         full = self._full
         prefixes = self._prefixes
-        longest = self._longest
+        longest = self.longest
         candidate = first(text, at)
         while candidate is not None:
             at = candidate.start()
@@ -145,6 +145,13 @@ class Watch:
                 return at, found.group()
             candidate = first(text, at + 1)
         return size, ""
+
+    def stands(self, text: str, at: int, final: bool) -> tuple[int, str]:
+        """Whether a token stands right here: (OK, the token) | (MORE, "") | (FAIL, "")."""
+        if len(text) - at < self.longest and not final and text[at:] in self._prefixes:
+            return MORE, ""
+        found = self._full(text, at)
+        return (FAIL, "") if found is None else (OK, found.group())
 
     def _find(self, text: str, at: int) -> tuple[int, str]:
         """Seek in long text by one `str.find` a token, window by window, each twice as wide as the last."""

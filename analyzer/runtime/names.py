@@ -24,7 +24,12 @@ def slot(buf: str, start: int, scan: int, watch: Watch, final: bool, *, name: bo
 
     Where it fails must not depend on how much text is here: at its start, or where it has become too long.
     """
-    where, token = watch.seek(buf, max(scan, start), final)
+    room = NAME_CAP + WHITE_CAP + watch.longest + 1
+    if len(buf) - start > room:  # no slot reaches further, and a marker may stand a million times
+        where, token = watch.seek(buf[start : start + room], max(scan - start, 0), final=False)
+        where += start
+    else:
+        where, token = watch.seek(buf, max(scan, start), final)
     too_long = start if name else start + NAME_CAP
     if token:
         return (OK, where) if where - start <= NAME_CAP else (FAIL, too_long)

@@ -17,6 +17,7 @@ import pytest
 
 from analyzer.chat import Message, ToolCall
 from analyzer.runtime import CallEnd, CompiledTools, Event, Parser
+from analyzer.runtime.literals import NAME_CAP, WHITE_CAP, Watch
 from analyzer.spec import Spec
 from analyzer.verify.writer import write_turn
 from tests.budget import NIGHTLY
@@ -31,6 +32,8 @@ OPENERS, ARGUMENT, BRACES, CALLS = (
 LOOKS: Final = 8
 ALLOWANCE: Final = 2500
 """Looks at a short text beside the multiple of its length: some ends are looked at twice, white space up to 256 times."""
+SLOT: Final = NAME_CAP + WHITE_CAP
+"""How far a name, a key or an id may reach: so much is looked at anew behind each marker."""
 TOOLS: Final = CompiledTools([tool("put", {"text": "string"})])
 
 
@@ -183,3 +186,25 @@ def _bytes_of_parsers(amount: int) -> int:
 def test_many_parsers_fit_in_memory() -> None:
     """10,000 parsers in the middle of a call fit in 100 MB: a thousand of them are counted."""
     assert _bytes_of_parsers(1000) * 10 <= 100_000_000
+
+
+@pytest.mark.parametrize("golden", parameters(SPECS))
+def test_a_flood_of_markers_is_searched_once(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one piece: what the searches themselves walk over, the vain ones for the end of a name too."""
+    walked = 0
+    seek = Watch.seek
+
+    def counted(self: Watch, text: str, at: int, final: bool) -> tuple[int, str]:  # noqa: FBT001  (as it is)
+        nonlocal walked
+        where, token = seek(self, text, at, final)
+        walked += where - at + len(token)
+        return where, token
+
+    monkeypatch.setattr(Watch, "seek", counted)
+    for marker in literals(golden.spec):
+        for filling in ("", "x", "f\n"):
+            text = repeated(marker + filling, OPENERS)
+            walked = 0
+            feed(golden.spec, text, len(text))
+            most = (LOOKS + 2 * SLOT / len(marker + filling)) * len(text) + ALLOWANCE
+            assert walked <= most, (marker + filling, walked / len(text))
