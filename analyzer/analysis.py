@@ -185,7 +185,7 @@ def _analyze(
             other = _without_history(spec, template, renderer, seed) if alone else None
         if other is not None and second.spec is not None:
             notes.append(Note("T4", "history", f"what history shows is no reply: {problem}"))
-            spec, unstable = other, instability(other, unshown(second.spec, _end_token(template)))
+            spec, unstable = other, instability(other, unshown(second.spec))
     if unstable:
         message = f"inference is not stable: {unstable}"
         notes.append(Note("stability", "difference", message))
@@ -201,12 +201,8 @@ def _verified(spec: Spec, template: Template, renderer: Renderer, seed: int) -> 
 
 def _without_history(spec: Spec, template: Template, renderer: Renderer, seed: int) -> Spec | None:
     """The spec of the generation prompts alone, None where history does show a turn behind one."""
-    other = _verified(unshown(spec, _end_token(template)), template, renderer, seed)
+    other = _verified(unshown(spec), template, renderer, seed)
     return None if other.verification.verdict == "failed" else other
-
-
-def _end_token(template: Template) -> str:
-    return template.special_tokens.get("eos_token", "")
 
 
 def _inferences(

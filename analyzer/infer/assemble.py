@@ -169,6 +169,8 @@ def _segments(found: Findings) -> tuple[list[Segment], bool]:
     reasoning, calls = found.reasoning, found.calls
     header = reasoning.header if reasoning is not None else found.frame.header
     opened = found.frame.before_content
+    if reasoning is not None and reasoning.in_content:
+        opened = found.frame.header[len(header) :] + opened
     segments: list[Segment] = []
     repeats = everywhere = False
     opening = unthought = None

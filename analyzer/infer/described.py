@@ -77,7 +77,9 @@ class _Reading:
     notes: tuple[str, ...]
 
 
-def with_described_calls(spec: Spec, session: Session, facts: TemplateFacts) -> Spec:
+def with_described_calls(
+    spec: Spec, session: Session, facts: TemplateFacts, *, names_only: bool = False
+) -> Spec:
     """Add the calls that the prompt describes to a spec without calls; a note of what was tried where nothing can be learnt."""
     added = _added(session, facts)
     for one in added:
@@ -85,9 +87,15 @@ def with_described_calls(spec: Spec, session: Session, facts: TemplateFacts) -> 
         if reading is not None:
             return _with_calls(spec, one, reading)
     evidence = Evidence(
-        comparison="D1", found=_nothing(added), variants=tuple(one.variant for one in added), note=FALLBACK
+        comparison="D1",
+        found=_NAMES_ONLY if names_only else _nothing(added),
+        variants=tuple(one.variant for one in added),
+        note=FALLBACK,
     )
     return spec.model_copy(update={"evidence": {**spec.evidence, "turn.segments": (evidence,)}})
+
+
+_NAMES_ONLY = "no tool format found: of a call the name is rendered, and its arguments are not"
 
 
 def _nothing(added: list[_Added]) -> str:

@@ -28,6 +28,9 @@ _VARIABLES: tuple[tuple[str, tuple[Any, ...]], ...] = (
 """Values for variables that a template may ask for, in the order in which they are tried."""
 
 
+_PRINTED_PARTS = "'type': 'text'"
+
+
 @dataclass(frozen=True, slots=True)
 class Fit:
     """What a template accepts."""
@@ -36,7 +39,8 @@ class Fit:
     """A session in whose shape a plain conversation renders, the user's words in it; None when none does."""
     calls: tuple[Session, ...]
     """Sessions in whose shapes a call renders: mapping first, then text. Empty when calls are not rendered."""
-    call_texts: tuple[str, ...] = ()
+    names_only: bool = False
+    """Whether the name of a call is rendered in some shape, and its arguments are in none."""
     system_taken: bool = False
     """Whether a conversation with a system message renders."""
 
@@ -47,11 +51,11 @@ def fit(session: Session, facts: TemplateFacts) -> Fit:
     base = plain or silent
     if base is None:
         return Fit(None, ())
-    fitted, hangs = _fit_calls(base)
+    fitted, hangs, named = _fit_calls(base)
     if hangs:
         base, *without = (one.with_shape(system=False) for one in (base, *fitted))
-        return Fit(base, tuple(without), system_taken=True)
-    return Fit(base, fitted, system_taken=base.shape.system)
+        return Fit(base, tuple(without), named and not without, system_taken=True)
+    return Fit(base, fitted, named and not fitted, system_taken=base.shape.system)
 
 
 def _around_system(plain: Session, usual: Session) -> list[tuple[Session, Ask]]:
@@ -107,6 +111,8 @@ def _fit_plain(session: Session, facts: TemplateFacts) -> tuple[Session | None, 
             tried = session.with_shape(**changes, variables=variables, mutable=mutable)
             seen = len(session.failures)
             text = tried.one(chat(tried, "t+u"), "I1")
+            if text is not None and tried.shape.parts and _PRINTED_PARTS in text:
+                continue  # the list itself is printed, as Python does
             if text is not None and needles.user in text and needles.content in text:
                 return tried, None
             if text is not None and needles.user in text:
@@ -117,13 +123,16 @@ def _fit_plain(session: Session, facts: TemplateFacts) -> tuple[Session | None, 
     return None, silent
 
 
-def _fit_calls(plain: Session) -> tuple[tuple[Session, ...], bool]:
+def _fit_calls(plain: Session) -> tuple[tuple[Session, ...], bool, bool]:
     """I2: the first shapes in which a call of one tool is rendered in its turn, with arguments as a mapping and as JSON text.
+
+    Beside them whether turns hang on the system message, and whether the name of a call is rendered at all.
 
     The usual shape is tried alone, then all others at once; the mutable sandbox only where the other refuses.  With the first
     questions goes whether turns hang on the system message (I10).
     """
     hangs: bool | None = None
+    named = False
     found: dict[str, Session] = {}
     missing = ["mapping", "text"]
     for mutable in dict.fromkeys((plain.shape.mutable, True)):
@@ -146,11 +155,14 @@ def _fit_calls(plain: Session) -> tuple[tuple[Session, ...], bool]:
             kinds = [failure.kind for _, failure in plain.failures[seen:]][: len(failed)]
             refused |= {one for one, kind in zip(failed, kinds, strict=True) if kind == "security"}
             for one, text in zip(tried, texts, strict=True):
+                alone = one.shape.tools_refused and text is not None  # declared tools may stand there, too
+                named = named or (alone and _shows_call(one, text or "", arguments=False))
                 if text is not None and _shows_call(one, text):
                     found.setdefault(one.shape.arguments, one)
             missing = [arguments for arguments in missing if arguments not in found]
         missing = [arguments for arguments in missing if arguments in refused]
-    return tuple(found[arguments] for arguments in ("mapping", "text") if arguments in found), bool(hangs)
+    shapes_found = tuple(found[arguments] for arguments in ("mapping", "text") if arguments in found)
+    return shapes_found, bool(hangs), named
 
 
 def _usual_shapes(plain: Session) -> Iterator[dict[str, Any]]:
@@ -169,9 +181,9 @@ def _shapes_without_tools(_: Session) -> Iterator[dict[str, Any]]:
     yield {"tools_refused": True}
 
 
-def _shows_call(session: Session, text: str) -> bool:
+def _shows_call(session: Session, text: str, *, arguments: bool = True) -> bool:
     needles = session.needles
     call = needles.calls[0]
     region = text[text.rfind(needles.user) :].partition(needles.results[0])[0]
     shown = call.name in region or call.id in region
-    return shown and all(value in region for value in call.values[:2])
+    return shown and (not arguments or all(value in region for value in call.values[:2]))

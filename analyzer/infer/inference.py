@@ -66,8 +66,9 @@ def infer(
     chosen = _choose(accepted)
     spec = _spec(template, accepted, chosen, facts)
     if not accepted.calls:
-        spec = with_described_calls(spec, accepted.plain, facts)
-    return Inference(spec, bool(accepted.calls), tuple(session.failures), session.renders)
+        spec = with_described_calls(spec, accepted.plain, facts, names_only=accepted.names_only)
+    shown = bool(accepted.calls) or accepted.names_only
+    return Inference(spec, shown, tuple(session.failures), session.renders)
 
 
 def _choose(accepted: Fit) -> _CallsSeen | None:

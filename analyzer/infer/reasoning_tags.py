@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from analyzer.infer.calls import CallsFinding
 from analyzer.infer.pairing import are_pair
@@ -97,25 +98,36 @@ def _in_tags(
     calls: CallsFinding | None,
     texts: Sequence[str] = (),
 ) -> ReasoningFinding:
+    frame, moved = _without_opener(frame, opener)
     for text in texts:  # a turn that writes both tags with nothing between shows their white space
         inside, found, rest = text.partition(opener)[2].partition(closer)
         if found and inside and not inside.strip():
             start, middle = split_middle(opener + inside)
-            return _tagged(
-                frame, start, middle + closer + rest[: len(rest) - len(rest.lstrip())], kept, calls
-            )
+            after = rest[: len(rest) - len(rest.lstrip())]
+            return _tagged(frame, start, middle + closer + after, kept, calls, moved)
     opened = (
         frame.prompt.partition(opener)[2] if opener in frame.prompt and closer not in frame.prompt else ""
     )
     space = opened if opened and not opened.strip() else ""
-    return _tagged(frame, opener + space, ("\n" if space else "") + closer + after, kept, calls)
+    return _tagged(frame, opener + space, ("\n" if space else "") + closer + after, kept, calls, moved)
 
 
-def _tagged(frame: Frame, opened: str, close: str, kept: str, calls: CallsFinding | None) -> ReasoningFinding:
+def _without_opener(frame: Frame, opener: str) -> tuple[Frame, str]:
+    """Take from the header the opener that it ends in, where every turn and every prompt begins with a thought, open or closed."""
+    at = frame.header.rfind(opener)
+    if at <= 0 or frame.header[at + len(opener) :].strip() or not frame.header[:at].strip():
+        return frame, ""
+    moved = frame.header[at:]
+    return replace(frame, header=frame.header[:at], before_content=moved + frame.before_content), moved
+
+
+def _tagged(
+    frame: Frame, opened: str, close: str, kept: str, calls: CallsFinding | None, moved: str = ""
+) -> ReasoningFinding:
     empty = ""
     before = frame.before_content
     first, last = opened.strip(), close.strip()
-    beside = before if calls is None else calls.before
+    beside = before if calls is None else moved + calls.before
     both = all(first in text and last in text.partition(first)[2] for text in (before, beside))
     if both:  # a turn without reasoning writes both tags
         start, _, rest = before.partition(first)

@@ -48,7 +48,11 @@ def find_results(
         )
     if before is None:
         before, after = _around(one, needles.results[0], _last_marker(one, needles.calls[0].values[1]))
-    if before is None:
+    if not (
+        calls_end + tail + frame.end
+    ).strip():  # nothing closes a call, so the turn itself says where it ends
+        before, after = _behind(one, needles.results[0], regions.cut(seen["c1a2"]))
+    if before is None or any(value in before for value in needles.calls[0].values):
         return None  # it stands before the calls, as in a template that writes the whole conversation as one document
     between = None
     if two is not None and needles.results[0] in two and needles.results[1] in two:
@@ -152,6 +156,14 @@ def _around(text: str, needle: str, marker: str) -> tuple[str | None, str]:
     if start < 0:
         return None, ""
     return text[start + len(marker) : at], text[at + len(needle) :]
+
+
+def _behind(text: str, needle: str, turn: str | None) -> tuple[str | None, str]:
+    """Return what stands between the turn, as it is written alone, and the needle, and what follows the needle."""
+    if not turn or not text.startswith(turn) or needle not in text[len(turn) :]:
+        return None, ""
+    before, _, after = text[len(turn) :].partition(needle)
+    return before, after
 
 
 def _masked(text: str, name: str, call_id: str) -> str:

@@ -190,7 +190,7 @@ def _end(tail: str, middle: str, user_end: str, user_header: str) -> str:
     if user_end.strip() and middle.lstrip().startswith(user_end.strip()):
         return middle[: len(middle) - len(middle.lstrip())] + user_end.strip()
     if tail.strip():  # the last turn ends otherwise than the turns before it
-        return middle[: len(middle) - len(user_header)] if user_header != middle else ""
-    if user_header and user_header != middle:
-        return middle[: len(middle) - len(user_header)]
+        return rest if user_header != middle else ""
+    if user_header and user_header != middle and not rest.isidentifier():  # a bare word is the next turn's
+        return rest
     return tail if not tail.strip() else ""

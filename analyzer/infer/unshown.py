@@ -8,20 +8,22 @@ no format of the model's replies.  The generation prompts are still known, and a
 from __future__ import annotations
 
 from analyzer.observe.lexemes import common_start
-from analyzer.spec.model import ContentSegment, End, Evidence, Grammar, Spec, Turn
+from analyzer.spec.model import ContentSegment, Evidence, Grammar, Spec, Turn
 
 
-def unshown(spec: Spec, end_token: str = "") -> Spec:
-    """The spec of replies that no render shows: the prompts of `spec`, and content up to `end_token` where that is known."""
+def unshown(spec: Spec) -> Spec:
+    """The spec of replies that no render shows: the prompts of `spec`, the calls that were read from a description, and content."""
     prompts = spec.turn.prompts
-    end = End(literal=end_token) if end_token else None
+    described = [one for found in spec.evidence.values() for one in found if one.described]
+    calls = spec.calls if described else None
     turn = Turn(
         prompts=prompts,
         header=common_start(*(prompt.text for prompt in prompts)) if prompts else "",
         shown=False,
-        segments=(ContentSegment(end=end),),
+        segments=(ContentSegment(), *([calls.model_copy(update={"end": None})] if calls is not None else [])),
     )
     found = "no turn of the history begins as the generation prompt does"
+    evidence = {"turn.shown": (Evidence(comparison="T4", found=found, variants=("base+p", "t")),)}
     return spec.model_copy(
         update={
             "input": spec.input.model_copy(update={"reasoning_fields": ()}),
@@ -29,7 +31,7 @@ def unshown(spec: Spec, end_token: str = "") -> Spec:
             "results": None,
             "overlays": (),
             "defects": (),
-            "grammar": Grammar(stops=(end_token,) if end_token else ()),
-            "evidence": {"turn.shown": (Evidence(comparison="T4", found=found, variants=("base+p", "t")),)},
+            "grammar": Grammar(triggers=spec.grammar.triggers) if calls is not None else Grammar(),
+            "evidence": {**evidence, **({"turn.segments[1]": tuple(described)} if calls is not None else {})},
         }
     )

@@ -43,7 +43,7 @@ def lint_analysis(analysis: Analysis, renderer: Renderer) -> tuple[Finding, ...]
     """As `lint`, for a template that was analysed already."""
     spec = analysis.spec
     if spec is None:
-        return (_refused(analysis, renderer),)
+        return (_refused(analysis),)
     asker = Asker(spec, analysis.template, renderer)
     found = [
         *from_defects(asker),
@@ -61,17 +61,20 @@ def lint_analysis(analysis: Analysis, renderer: Renderer) -> tuple[Finding, ...]
     return tuple(sorted(unique.values(), key=lambda one: one.rank))
 
 
-def _refused(analysis: Analysis, renderer: Renderer) -> Finding:
+def _refused(analysis: Analysis) -> Finding:
     """Not even a plain conversation renders, or none of its words are in the render: with the first that shows it."""
-    asker = Asker(_NO_SPEC, analysis.template, renderer)
     answer = {"role": "assistant", "content": f"It says {NEEDLE}."}
-    asked = [conversation(chat, None) for chat in ((USER,), (USER, answer))]
-    shown: dict[str, object] = {}
-    for one, outcome in zip(asked, asker.outcomes(asked), strict=True):
-        if isinstance(outcome, RenderFailure):
-            return finding("conversation_refused", evidence={"exception": outcome.message}, conversation=one)
-        shown = {"render": outcome.text[-_TAIL:], "failures": list(analysis.failures)}
-    return finding("conversation_refused", evidence=shown, conversation=asked[-1])
+    asked = [conversation(chat, None) for chat in ((USER,), (USER, answer), (USER, answer, USER))]
+    shown: dict[str, object] = {"failures": list(analysis.failures)}
+    with RenderWorker() as fresh:  # one that had to be stopped too often tries the template no more
+        asker = Asker(_NO_SPEC, analysis.template, fresh)
+        for one in asked:
+            [outcome] = asker.outcomes([one])
+            if isinstance(outcome, RenderFailure):
+                kind = "render_stopped" if outcome.kind in STOPPED else "conversation_refused"
+                return finding(kind, evidence={"exception": outcome.message}, conversation=one)
+            shown["render"] = outcome.text[-_TAIL:]
+    return finding("conversation_refused", evidence=shown, conversation=asked[1])
 
 
 def _stopped(asker: Asker, analysis: Analysis) -> Iterator[Finding]:

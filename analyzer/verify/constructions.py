@@ -14,7 +14,7 @@ from analyzer.chat import Message
 from analyzer.observe.lexemes import is_marker, lexemes
 from analyzer.spec.model import ContentSegment, ReasoningSegment, Spec
 from analyzer.verify.cases import needle
-from analyzer.verify.cut import Cut, shared_prefix
+from analyzer.verify.cut import Cut, shared_prefix, squeezed
 from analyzer.verify.prefills import after_of
 from analyzer.verify.samples import EMPTY_TURN
 from analyzer.verify.trips import Traveller, Trip
@@ -134,15 +134,15 @@ class _Splicer:
             if not isinstance(segment, ContentSegment):
                 continue
             written = segment.open if self.said.content else segment.empty
-            known = {_squeezed(header + written) for header in self.headers}
-            if written.strip() and self.body.startswith(written) and _squeezed(prompt) in known:
+            known = {squeezed(header + written) for header in self.headers}
+            if written.strip() and self.body.startswith(written) and squeezed(prompt) in known:
                 return self._made(self.body[len(written) :], "respaced", thinks=False)
         return None
 
     def _soft(self, prompt: str) -> Construction | None:
         """A prompt that spaces the opener of reasoning otherwise, or has closed reasoning already."""
         for header in self.headers:
-            if self.segment is not None and _squeezed(prompt) == _squeezed(header + self.segment.open):
+            if self.segment is not None and squeezed(prompt) == squeezed(header + self.segment.open):
                 return self._made(self._thought(self.segment), "soft", thinks=True)
             added = prompt[len(header) :]
             closers = [one.close.strip() for one in self.spec.reasoning if one.close.strip()]
@@ -186,9 +186,9 @@ class _Splicer:
     def _loose(self) -> Construction | None:
         """Behind a prompt that says less than history does, if what it says is a part of that and nothing new."""
         assert self.trip.cut is not None  # noqa: S101
-        header = _squeezed(self.spec.turn.header)
-        prompt = _squeezed(self.before[shared_prefix(self.trip.before.bare or "", self.before) :])
-        if self.segment is not None and prompt and (header + _squeezed(self.segment.open)).endswith(prompt):
+        header = squeezed(self.spec.turn.header)
+        prompt = squeezed(self.before[shared_prefix(self.trip.before.bare or "", self.before) :])
+        if self.segment is not None and prompt and (header + squeezed(self.segment.open)).endswith(prompt):
             return self._made(self._thought(self.segment), "soft", thinks=True)
         if prompt in header:
             cut = Cut(self.before, self.trip.cut.text, "", "prompt")
@@ -238,10 +238,6 @@ def _reasoning(spec: Spec, message: Message) -> ReasoningSegment | None:
     with_thought = Message(message.content, _THOUGHT, message.tool_calls)
     found = (segment for _, segment in applicable(spec, with_thought))
     return next((segment for segment in found if isinstance(segment, ReasoningSegment)), None)
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
 
 
 def try_construction(traveller: Traveller, made: Construction) -> Iterator[str]:

@@ -45,7 +45,8 @@ class Cut:
     before: str
     text: str
     rest: str
-    by: Literal["prompt", "history"]
+    by: Literal["prompt", "history", "found"]
+    """Behind what: a generation prompt, the header in history, or anything, where the very text of the turn was found."""
 
 
 def cut_turn(spec: Spec, before: Before, rendered: str, *, goes_on: bool = False) -> Cut | str:
@@ -119,10 +120,11 @@ def _behind_last_message(header: str, before: Before, rendered: str) -> int | No
     if not header.strip():
         return None
     at = rendered.find(header, start)
-    return at + len(header) if at >= 0 and _squeezed(rendered[start:at]) == _squeezed(behind) else None
+    return at + len(header) if at >= 0 and squeezed(rendered[start:at]) == squeezed(behind) else None
 
 
-def _squeezed(text: str) -> str:
+def squeezed(text: str) -> str:
+    """A text without its white space."""
     return "".join(text.split())
 
 

@@ -220,6 +220,9 @@ def _claimed(probe: _Probe, found: InputFindings, name: str, word: str) -> None:
         return
     left = "It" if whole else "The user's message beside it"
     how = "The template raises an exception." if text is None else f"{left} is left out of the render."
+    outcome = probe.outcomes[name]
+    if isinstance(outcome, RenderFailure) and outcome.kind in ("timeout", "memory", "output", "crash"):
+        how = "Its render has to be stopped."
     found.defects.append(Defect(kind=kind, message=how, witness=probe.witness(name)))
 
 

@@ -78,7 +78,8 @@ def check_middles(
             wrong.append((trip, outcome.text, found.failures[known:]))
     if spec.calls is None:
         found.changed += [trip for trip, text, _ in wrong if _is_changed(trip, text)]
-        found.not_closed += _unclosed([one for one in wrong if one[0] not in found.changed], adapter, stage)
+        left = [one for one in wrong if one[0] not in found.changed]
+        found.not_closed += _unclosed(spec, left, adapter, stage)
         for trip, _, failures in wrong:
             if trip in found.changed or trip in found.not_closed:
                 found.failures = [one for one in found.failures if one not in failures]
@@ -87,21 +88,24 @@ def check_middles(
 
 def _is_changed(trip: Trip, text: str) -> bool:
     """Whether the last turn stands right behind the generation prompt, and this one, which has all its words, behind none."""
-    if trip.cut is None or trip.cut.by != "prompt":
-        return False
-    pieces = lexemes(trip.cut.before)
-    last = max((at for at, piece in enumerate(pieces) if is_marker(piece)), default=len(pieces))
-    opener, words = "".join(pieces[last:]), needles_in(trip.adapted.reply.content or "")
-    said = trip.cut.text.partition(words[0])[0] + words[0] if words else ""
+    opener, words = _prompt_end(trip), needles_in(trip.adapted.reply.content or "")
+    written = trip.cut.text if trip.cut is not None else ""
+    said = written.partition(words[0])[0] + words[0] if words else ""
     return bool(opener and said) and words[0] in text and opener + said not in text
 
 
-def _unclosed(wrong: Sequence[_Wrong], adapter: Adapter, stage: Stage) -> list[Trip]:
+def _unclosed(spec: Spec, wrong: Sequence[_Wrong], adapter: Adapter, stage: Stage) -> list[Trip]:
     """Turns that nothing ends: one whose content holds all that follows, and is the last, renders to the very same text.
 
-    Without a generation prompt what ends every render may be one, and no end of a turn.
+    Without a generation prompt what ends every render may be one, and no end of a turn.  Where the end of a turn stands in what
+    follows, it is ended after all.
     """
-    prompted = [one for one in wrong if one[0].before.prompt != one[0].before.bare]
+    prompted = [
+        (trip, text, failures)
+        for trip, text, failures in wrong
+        if trip.before.prompt != trip.before.bare
+        and not any(end in _swallowed(trip, text) for end in end_literals(spec, trip.adapted.truth))
+    ]
     requests = []
     for trip, text, _ in prompted:
         turn = adapter.turn(Reply(_swallowed(trip, text), trip.adapted.reply.reasoning), ())
@@ -130,6 +134,9 @@ def _check(spec: Spec, traveller: Traveller, trip: Trip, text: str, found: Middl
     lost = trip.adapted.truth.tool_calls and not trip.reading.message.tool_calls
     ends = end_literals(spec, trip.reading.message if lost else trip.adapted.truth)
     written = trip.cut.text
+    if spec.calls is None and _is_elsewhere(spec, trip, cut):
+        found.changed.append(trip)
+        return
     if cut.text.startswith(written):
         stop = len(written)
         if ends and not written.endswith(ends):
@@ -145,6 +152,21 @@ def _check(spec: Spec, traveller: Traveller, trip: Trip, text: str, found: Middl
         _look_behind(trip, cut.text[stop:], found)
         return
     _check_otherwise(spec, traveller, trip, cut, ends, found)
+
+
+def _is_elsewhere(spec: Spec, trip: Trip, cut: Cut) -> bool:
+    """Whether the turn's text stands behind something else than what opens the last turn."""
+    opener = (_prompt_end(trip) or spec.turn.header).strip()
+    return cut.by == "found" and bool(opener) and not cut.before.rstrip().endswith(opener)
+
+
+def _prompt_end(trip: Trip) -> str:
+    """The generation prompt from its last marker on, where the last turn stands right behind it."""
+    if trip.cut is None or trip.cut.by != "prompt":
+        return ""
+    pieces = lexemes(trip.cut.before)
+    last = max((at for at, piece in enumerate(pieces) if is_marker(piece)), default=len(pieces))
+    return "".join(pieces[last:])
 
 
 def _closer_length(spec: Spec, trip: Trip, text: str, start: int) -> int:
@@ -217,7 +239,7 @@ def _find(spec: Spec, trip: Trip, text: str) -> Cut | None:
         return cut
     at = text.rfind(trip.cut.text)
     if at >= 0:
-        return Cut(text[:at], text[at:], "", trip.cut.by)
+        return Cut(text[:at], text[at:], "", "found")
     return cut if isinstance(cut, Cut) else None
 
 

@@ -42,8 +42,12 @@ def other_formats(
             if _has_another_header(spec, trip, usual) or _writes_otherwise(spec, trip, usual):
                 found.setdefault(trip.adapted.setting.label, trip)
     if found:
-        message = f"Under {', '.join(found)} turns are written in another format; this spec is not for that."
-        yield Defect(kind=KIND, message=message, witness=_witness(found))
+        yield Defect(kind=KIND, message=varies(list(found)), witness=_witness(found))
+
+
+def varies(labels: Sequence[str]) -> str:
+    """What is said of the settings that a spec is not for."""
+    return f"Under {', '.join(labels)} turns are written in another format; this spec is not for that."
 
 
 def _has_another_header(spec: Spec, trip: Trip, usual: Trip) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from analyzer.spec.model import Prompt, Scalar, Spec
 from analyzer.verify.adapt import Setting
-from analyzer.verify.trips import Trip
+from analyzer.verify.cut import Cut
+from analyzer.verify.trips import Traveller, Trip
 
 
 def check_prompts(spec: Spec, trips: Sequence[Trip]) -> Iterator[str]:
@@ -27,6 +29,25 @@ def check_prompts(spec: Spec, trips: Sequence[Trip]) -> Iterator[str]:
             yield f"turn.header: stated {header!r}, the generation prompt is {added[-60:]!r}"
         if not fits:
             yield f"turn.prompts ({setting.label}, after {after}): stated {text!r}, the template writes {actual!r}"
+
+
+_THOUGHT: Final = "One thought.\n\nAnother one."
+
+
+def check_thoughts(spec: Spec, trips: Sequence[Trip], traveller: Traveller) -> Iterator[str]:
+    """Prompts that end in an opener of reasoning, behind which a thought is read as something else."""
+    seen: set[tuple[str, str]] = set()
+    for trip in trips:
+        key, prompt = (trip.adapted.setting.label, after_of(trip)), (trip.before.prompt or "").rstrip()
+        opened = [one for one in spec.reasoning if one.open.strip() and one.close.strip()]
+        segment = next((one for one in opened if prompt.endswith(one.open.strip())), None)
+        if key in seen or segment is None:
+            continue
+        seen.add(key)
+        cut = Cut(trip.before.prompt or "", _THOUGHT + segment.close, "", "prompt")
+        said = traveller.read(trip.adapted, cut, soft=True).message
+        if (said.reasoning_content or "").strip() != _THOUGHT:
+            yield f"turn.prompts ({key[0]}, after {key[1]}): a thought behind {prompt[-60:]!r} is not read as reasoning"
 
 
 def _tail(trip: Trip) -> str:

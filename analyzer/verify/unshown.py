@@ -7,8 +7,8 @@ does (else the spec must say more), that the prompts are the template's own, and
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from analyzer.chat import Message
 from analyzer.observe.lexemes import common_suffix
@@ -17,9 +17,11 @@ from analyzer.spec.model import Defect, Spec, Verification
 from analyzer.verify.adapt import Adapter, settings_of
 from analyzer.verify.cases import Case, Reply, needles_in
 from analyzer.verify.coverage import FACTORS, Coverage, levels_of, plan
-from analyzer.verify.cut import Cut
+from analyzer.verify.cut import Cut, squeezed
 from analyzer.verify.defects import KINDS
 from analyzer.verify.inputs import probe_inputs
+from analyzer.verify.other_formats import KIND as OTHER_FORMATS
+from analyzer.verify.other_formats import unknown_settings, varies
 from analyzer.verify.prefills import check_prompts, stated_prompt
 from analyzer.verify.samples import cases
 from analyzer.verify.shapes import declare_less
@@ -51,7 +53,7 @@ def verify_unshown(
         elif trip.before.prompt is not None:
             trips.append(trip)
     failures = [*inputs.failures, *check_prompts(spec, trips), *_shown(spec, trips)]
-    held, wrong = _replies(spec, Traveller(spec, seed), trips)
+    held, wrong = _replies(Traveller(spec, seed), trips)
     for trip in held:
         coverage.passed(levels_of(trip.adapted.case, trip.adapted.setting.label))
     for factor, levels in FACTORS.items():
@@ -68,8 +70,8 @@ def verify_unshown(
         unproven=(_UNPROVEN,),
         failures=tuple(failures[:_FAILURES]),
     )
-    defects = (*inputs.defects, *([_defect(trips)] if trips else []))
-    return Verdict(found, defects, (), len(held))
+    defects = [*inputs.defects, *_defects(trips), *_other_settings(spec, adapter, stage, trips)]
+    return Verdict(found, tuple(defects), (), len(held))
 
 
 def _said(case: Case) -> Case:
@@ -78,19 +80,28 @@ def _said(case: Case) -> Case:
 
 
 def _shown(spec: Spec, trips: Sequence[Trip]) -> list[str]:
-    """Where a history does begin a turn as the generation prompt does, white space aside."""
+    """Where a history does begin a turn as the generation prompt does."""
     ending = _ending(trips)
-    written = [trip for trip in trips if any(word in trip.full for word in _words(trip)[:1])]
+    written = [trip for trip in trips if _is_written(trip)]
     if written and not ending.strip():
         return ["turn.shown: the generation prompts have no end in common that could tell them from history"]
     for trip in written:
-        stated = stated_prompt(spec, trip.adapted.setting, "result" if trip.after_result else "user")
-        prompt = stated.text if stated is not None and stated.text.strip() else ending
-        word = _words(trip)[0]
-        said = (trip.adapted.reply.content or "").partition(word)[0] + word
-        if _squeezed(prompt + said) in _squeezed(trip.full):
+        if _stands_behind_prompt(spec, trip, ending):
             return [f"turn.shown: the history has a turn behind the generation prompt ({trip.label})"]
     return []
+
+
+def _stands_behind_prompt(spec: Spec, trip: Trip, ending: str) -> bool:
+    """Whether the prompt, white space aside, stands between the last message and the first word of the turn."""
+    stated = stated_prompt(spec, trip.adapted.setting, "result" if trip.after_result else "user")
+    prompt = stated.text if stated is not None and stated.text.strip() else ending
+    before = trip.full[: trip.full.find(_words(trip)[0])]
+    last = trip.before.last
+    return squeezed(prompt) in squeezed(before[before.rfind(last) + len(last) :] if last else before)
+
+
+def _is_written(trip: Trip) -> bool:
+    return any(word in trip.full for word in _words(trip)[:1])
 
 
 def _words(trip: Trip) -> list[str]:
@@ -103,14 +114,12 @@ def _ending(trips: Sequence[Trip]) -> str:
     return common_suffix(*dict.fromkeys(trip.before.prompt or "" for trip in trips)) if trips else ""
 
 
-def _replies(spec: Spec, traveller: Traveller, trips: Sequence[Trip]) -> tuple[list[Trip], list[str]]:
+def _replies(traveller: Traveller, trips: Sequence[Trip]) -> tuple[list[Trip], list[str]]:
     """The trips whose content is read back when a model writes it behind the prompt, and what is wrong with the others."""
-    end = spec.content[0].end
     held, wrong = [], []
     for trip in trips:
         said = trip.adapted.reply.content or ""
-        text = said + (end.literal if end is not None else "")
-        reading = traveller.read(trip.adapted, Cut(trip.before.prompt or "", text, "", "prompt"))
+        reading = traveller.read(trip.adapted, Cut(trip.before.prompt or "", said, "", "prompt"))
         problems = [f"problem {problem}" for problem in reading.problems]
         problems += map(str, traveller.compare(Message(said), reading.message))
         if problems:
@@ -120,21 +129,43 @@ def _replies(spec: Spec, traveller: Traveller, trips: Sequence[Trip]) -> tuple[l
     return held, wrong
 
 
-def _defect(trips: Sequence[Trip]) -> Defect:
-    """The smallest conversation with a turn in it, and what the template writes of it and as its prompt."""
-    trip = min(trips, key=_size)
+def _defects(trips: Sequence[Trip]) -> Iterator[Defect]:
+    """With the smallest conversation that has a turn in it, and what the template writes of it and as its prompt."""
+    if not trips:
+        return
+    kinds = [_KIND] if any(map(_is_written, trips)) else [_KIND, "content_lost"]
+    for kind in kinds:
+        yield Defect(kind=kind, message=KINDS[kind], witness=_witness(min(trips, key=_size)))
+
+
+def _other_settings(spec: Spec, adapter: Adapter, stage: Stage, trips: Sequence[Trip]) -> Iterator[Defect]:
+    """The settings, unknown to the spec, under which history does show a turn behind the prompt."""
+    usual = min((trip for trip in trips if _words(trip)), key=_size, default=None)
+    if usual is None:
+        return
+    case = usual.adapted.case
+    rendered = render_trips(adapter, stage, [(case, one) for one in unknown_settings(spec, stage)])
+    found = [
+        trip
+        for trip in rendered
+        if isinstance(trip, Trip)
+        and _is_written(trip)
+        and _stands_behind_prompt(spec, trip, _ending([usual]))
+    ]
+    if found:
+        labels = [trip.adapted.setting.label for trip in found]
+        witness = {**_witness(found[0]), "variables": dict(found[0].adapted.setting.variables)}
+        yield Defect(kind=OTHER_FORMATS, message=varies(labels), witness={**witness, "settings": labels})
+
+
+def _witness(trip: Trip) -> dict[str, Any]:
     adapted, before = trip.adapted, trip.before
-    witness = {
+    return {
         "messages": [*adapted.before, adapted.turn],
         "prompt": before.prompt_text or (before.prompt or "")[-_SHOWN:],
         "render": trip.full[-_SHOWN:],
         "proof": "render",
     }
-    return Defect(kind=_KIND, message=KINDS[_KIND], witness=witness)
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
 
 
 def _size(trip: Trip) -> tuple[bool, int]:

@@ -26,7 +26,7 @@ from analyzer.verify.mutation import (
     witnesses_of_constructions,
 )
 from analyzer.verify.other_formats import other_formats
-from analyzer.verify.prefills import check_prompts
+from analyzer.verify.prefills import check_prompts, check_thoughts
 from analyzer.verify.results import check_results
 from analyzer.verify.samples import EMPTY_TURN, cases
 from analyzer.verify.shapes import check_shapes, declare_less
@@ -82,10 +82,10 @@ def verify(
     from analyzer.verify.described import is_described, verify_described  # noqa: PLC0415  (which needs this module)
     from analyzer.verify.unshown import verify_unshown  # noqa: PLC0415  (and so does this)
 
-    if not spec.turn.shown:
-        return verify_unshown(spec, template, renderer, seed, effort=effort)
     if is_described(spec):
         return verify_described(spec, template, renderer, seed, effort=effort)
+    if not spec.turn.shown:
+        return verify_unshown(spec, template, renderer, seed, effort=effort)
     stage = Stage(renderer, template, spec.input.mutable)
     settings = settings_of(spec)
     adapter = Adapter(spec, template.special_tokens)
@@ -111,7 +111,7 @@ def verify(
         one.trip for one in work.judged if one.outcome in ("held", "defect") and not set(one.kinds) & BROKEN
     ]
 
-    work.failures += check_prompts(spec, trips)
+    work.failures += [*check_prompts(spec, trips), *check_thoughts(spec, trips, traveller)]
     _note_constructions(spec, traveller, good, work)
     middles = check_middles(spec, adapter, stage, traveller, choose(good))
     _note_middles(spec, middles, work)

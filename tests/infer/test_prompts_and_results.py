@@ -9,8 +9,10 @@ import pytest
 from analyzer.analysis import Analysis, analyze
 from analyzer.chat import ToolCall
 from analyzer.render import InProcessRenderer
+from analyzer.runtime import parse
 from analyzer.spec.model import Spec
 from analyzer.template import Template
+from analyzer.verify import verify
 from analyzer.verify.results import Answer, write_results
 
 CALLS = (
@@ -162,3 +164,69 @@ def test_a_counter_in_the_header_of_results_is_a_part() -> None:
     assert not [
         line for line in spec.verification.unproven if line.startswith("results: the template writes")
     ]
+
+
+THINKS_OR_NOT = (
+    "{%- set open = '<|assistant|><think>' if thinking else '<|assistant|><think></think>' -%}"
+    "{%- for m in messages -%}{%- if m.role == 'assistant' -%}"
+    "{{- '<|assistant|><think></think>' + (m.content or '').split('</think>')[-1] -}}"
+    "{%- for c in m.tool_calls or [] -%}"
+    "{{- '<call>' + ({'name': c.function.name, 'arguments': c.function.arguments} | tojson) + '</call>' -}}"
+    "{%- endfor -%}{{- '<|end|>' -}}"
+    "{%- else -%}{{- '<|' + m.role + '|>' + m.content + '<|end|>' -}}{%- endif -%}{%- endfor -%}"
+    "{%- if add_generation_prompt -%}{{- open -}}{%- endif -%}"
+)
+"""Every turn and every prompt begins with the opener of a thought; a setting leaves the thought open."""
+
+
+def test_an_opener_that_every_prompt_begins_with_is_reasonings() -> None:
+    """Not the header's: behind the prompt that leaves it open a thought is read, and behind the other one none."""
+    done = analyze(Template("thinks", THINKS_OR_NOT), renderer=InProcessRenderer())
+    spec = done.spec
+    assert spec is not None
+    thinking = parse(spec, "So it is.</think>Fine.<|end|>", prompt="<|assistant|><think>").message
+    plain = parse(spec, "Fine.<|end|>", prompt="<|assistant|><think></think>").message
+
+    assert done.verdict == "proven"
+    assert spec.turn.header == "<|assistant|>"
+    assert (thinking.reasoning_content, thinking.content) == ("So it is.", "Fine.")
+    assert (plain.reasoning_content, plain.content) == (None, "Fine.")
+
+
+def test_a_thought_behind_a_prompt_that_opens_one_has_to_be_read() -> None:
+    """Though no history shows one: the spec whose header holds the opener is wrong."""
+    template = Template("thinks", THINKS_OR_NOT)
+    spec = analyze(template, renderer=InProcessRenderer()).spec
+    assert spec is not None
+    moved = [
+        segment.model_copy(update={"open": "</think>"} if segment.kind == "content" else {"empty": ""})
+        if segment.kind != "calls"
+        else segment
+        for segment in spec.turn.segments
+    ]
+    turn = spec.turn.model_copy(update={"header": "<|assistant|><think>", "segments": tuple(moved)})
+    verdict = verify(spec.model_copy(update={"turn": turn}), template, InProcessRenderer())
+
+    assert any("is not read as reasoning" in failure for failure in verdict.verification.failures)
+
+
+UNCLOSED = (
+    "{%- for m in messages -%}{%- if m.tool_calls -%}"
+    "{%- if m.tool_calls | length != 1 -%}{{- raise_exception('one call') -}}{%- endif -%}"
+    """{{- '{"name": "' + m.tool_calls[0].function.name + '", "parameters": ' -}}"""
+    "{{- (m.tool_calls[0].function.arguments | tojson) + '}' -}}"
+    "{%- else -%}{{- '<' + m.role + '>' + m.content -}}{%- endif -%}{%- endfor -%}"
+)
+"""Nothing closes a call, and one is all that a turn may have."""
+
+
+def test_a_result_behind_a_call_that_nothing_closes() -> None:
+    """It begins where the turn ends; no value of the call is a part of its marker."""
+    done = analyze(Template("unclosed", UNCLOSED), renderer=InProcessRenderer())
+    spec = done.spec
+    assert spec is not None
+    assert spec.results is not None
+
+    assert done.verdict == "proven_with_defects"
+    assert not spec.input.parallel_calls
+    assert (spec.results.open, spec.results.parts) == ("<tool>", ())

@@ -169,3 +169,127 @@ def test_a_turn_that_ends_otherwise_in_mid_conversation_is_not_excused() -> None
     verdict = verify(spec, Template("chat", other), InProcessRenderer())
 
     assert verdict.word == "failed"
+
+
+def behind(between: str) -> str:
+    """The chat with something between the header and the text of the assistant's turns."""
+    return CHAT.replace("+ m.content +", f"+ ({between} if m.role == 'assistant' else m.content) +")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "m.content | tojson",
+        "loop.index | string + ' ' + m.content",
+        "'[' + (m.content | length) | string + ']' + m.content",
+    ],
+)
+def test_a_turn_that_stands_behind_the_prompt_is_shown_however_it_goes_on(written: str) -> None:
+    """What cannot be read of it is a failure, and no history without a turn."""
+    done = analyze(Template("chat", behind(written)), renderer=InProcessRenderer())
+    assert done.spec is not None
+
+    assert done.verdict == "failed"
+    assert done.spec.turn.shown
+    assert "turn_not_in_history" not in {defect.kind for defect in done.spec.defects}
+
+
+LATER: Final = "if m.role == 'assistant' and not loop.last"
+
+
+def changed_later(written: str) -> str:
+    """The chat, which writes a turn that another message follows in another way."""
+    return CHAT.replace(
+        "{{- '<|'", "{%- " + LATER + " %}{{- " + written + " }}{%- else %}{{- '<|'", 1
+    ).replace("{%- endfor %}", "{%- endif %}{%- endfor %}")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "'<|user|>He said: ' + m.content + '<|end|>\\n'",
+        "'<|user|>' + m.content + '<|end|>\\n'",
+        "'<|assistant|>(earlier) ' + m.content + '<|end|>\\n'",
+    ],
+)
+def test_a_turn_that_is_said_by_another_later_is_no_chat_in_order(written: str) -> None:
+    """Though its text and its end are there."""
+    done = analyze(Template("chat", changed_later(written)), renderer=InProcessRenderer())
+    assert done.spec is not None
+
+    assert "turn_changed_in_history" in {defect.kind for defect in done.spec.defects}
+
+
+def test_a_turn_whose_end_stands_is_closed() -> None:
+    """Words that mid-conversation adds to it are no missing end."""
+    source = changed_later("'<|assistant|>' + m.content + ' [seen]<|end|>\\n'")
+    done = analyze(Template("chat", source), renderer=InProcessRenderer())
+    assert done.spec is not None
+
+    assert done.verdict == "failed"
+    assert "turn_not_closed" not in {defect.kind for defect in done.spec.defects}
+
+
+def test_a_bare_word_is_no_end() -> None:
+    """Where nothing stands between a text and the next role, the role is no stop string."""
+    source = (
+        "{%- for m in messages %}{{- m.role + ': ' + m.content }}{%- endfor %}"
+        "{%- if add_generation_prompt %}{{- 'assistant: ' }}{%- endif %}"
+    )
+    spec = analyze(Template("chat", source), renderer=InProcessRenderer()).spec
+    assert spec is not None
+
+    assert spec.grammar.stops == ()
+    assert parse(spec, "The user is right.", prompt="assistant: ").message.content == "The user is right."
+
+
+def test_calls_that_are_described_to_a_judge_are_kept() -> None:
+    """The prompt alone is known of replies, and what it says of calls."""
+    told = (
+        "{%- if tools %}{{- '<|system|>Tools: ' + tools | tojson + ' To call one, write "
+        '<call>{"name": <function-name>, "arguments": <args-json-object>}</call><|end|>\\n\' }}{%- endif %}'
+    )
+    done = analyze(Template("judge", told + QUOTED), renderer=InProcessRenderer())
+    assert done.spec is not None
+    (call,) = parse(
+        done.spec, '<call>{"name": "f", "arguments": {"a": 1}}</call>', prompt="<|assistant|>"
+    ).message.tool_calls
+
+    assert done.verdict == "described"
+    assert not done.spec.turn.shown
+    assert (call.name, call.arguments) == ("f", '{"a": 1}')
+
+
+def test_a_setting_under_which_history_shows_turns_is_named() -> None:
+    """It is asked for with `--set`."""
+    either = "{%- if chat %}" + CHAT + "{%- else %}" + QUOTED + "{%- endif %}"
+    done = analyze(Template("either", either), renderer=InProcessRenderer())
+    assert done.spec is not None
+    varies = {defect.kind: defect for defect in done.spec.defects}["format_varies"]
+
+    assert done.verdict == "no_calls"
+    assert varies.witness["settings"] == ["chat=true"]
+
+
+def test_a_template_that_leaves_the_assistant_out_is_said_so() -> None:
+    """Its prompt is known all the same."""
+    source = CHAT.replace("messages %}", "messages if m.role != 'assistant' %}")
+    done = analyze(Template("half", source), renderer=InProcessRenderer())
+    assert done.spec is not None
+
+    assert done.verdict == "no_calls"
+    assert "content_lost" in {defect.kind for defect in done.spec.defects}
+    assert done.spec.turn.prompts[0].text == "<|assistant|>"
+
+
+def test_of_a_call_without_its_arguments_that_is_said() -> None:
+    """The name alone is no layout, and a failure that names it."""
+    source = CHAT.replace(
+        "m.content +",
+        "(m.content or '') + (m.tool_calls or []) | map(attribute='function.name') | join(' ') +",
+    )
+    done = analyze(Template("names", source), renderer=InProcessRenderer())
+
+    assert done.verdict == "failed"
+    assert done.failures[0] == "the template renders calls whose layout was not found"
+    assert any("of a call the name is rendered" in note.message for note in done.notes)
