@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from analyzer.errors import TemplateError
 from analyzer.infer.inference import Inference, infer
+from analyzer.infer.reasoning_tags import tag_pairs
 from analyzer.infer.unshown import unshown
 from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker, submit
 from analyzer.render.facts import TemplateFacts, template_facts
@@ -185,7 +186,7 @@ def _analyze(
             other = _without_history(spec, template, renderer, seed) if alone else None
         if other is not None and second.spec is not None:
             notes.append(Note("T4", "history", f"what history shows is no reply: {problem}"))
-            spec, unstable = other, instability(other, unshown(second.spec))
+            spec, unstable = other, instability(other, unshown(second.spec, _pairs(template)))
     if unstable:
         message = f"inference is not stable: {unstable}"
         notes.append(Note("stability", "difference", message))
@@ -201,8 +202,12 @@ def _verified(spec: Spec, template: Template, renderer: Renderer, seed: int) -> 
 
 def _without_history(spec: Spec, template: Template, renderer: Renderer, seed: int) -> Spec | None:
     """The spec of the generation prompts alone, None where history does show a turn behind one."""
-    other = _verified(unshown(spec), template, renderer, seed)
+    other = _verified(unshown(spec, _pairs(template)), template, renderer, seed)
     return None if other.verification.verdict == "failed" else other
+
+
+def _pairs(template: Template) -> list[tuple[str, str]]:
+    return tag_pairs(_facts(template))
 
 
 def _inferences(

@@ -7,20 +7,31 @@ no format of the model's replies.  The generation prompts are still known, and a
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from analyzer.observe.lexemes import common_start
-from analyzer.spec.model import ContentSegment, Evidence, Grammar, Spec, Turn
+from analyzer.spec.model import ContentSegment, Evidence, Grammar, ReasoningSegment, Spec, Turn
 
 
-def unshown(spec: Spec) -> Spec:
-    """The spec of replies that no render shows: the prompts of `spec`, the calls that were read from a description, and content."""
+def unshown(spec: Spec, pairs: Sequence[tuple[str, str]] = ()) -> Spec:
+    """The spec of replies that no render shows: the prompts of `spec`, the calls that were read from a description, and content.
+
+    `pairs` are the tags that the template knows both of: behind a prompt that ends in an opener comes reasoning.
+    """
     prompts = spec.turn.prompts
     described = [one for found in spec.evidence.values() for one in found if one.described]
     calls = spec.calls if described else None
+    header = common_start(*(prompt.text for prompt in prompts)) if prompts else ""
+    thoughts = list(_thoughts([prompt.text for prompt in prompts], pairs))[:1]
     turn = Turn(
         prompts=prompts,
-        header=common_start(*(prompt.text for prompt in prompts)) if prompts else "",
+        header=header.removesuffix(thoughts[0].open) if thoughts else header,
         shown=False,
-        segments=(ContentSegment(), *([calls.model_copy(update={"end": None})] if calls is not None else [])),
+        segments=(
+            *thoughts,
+            ContentSegment(),
+            *([calls.model_copy(update={"end": None})] if calls is not None else []),
+        ),
     )
     found = "no turn of the history begins as the generation prompt does"
     evidence = {"turn.shown": (Evidence(comparison="T4", found=found, variants=("base+p", "t")),)}
@@ -31,7 +42,24 @@ def unshown(spec: Spec) -> Spec:
             "results": None,
             "overlays": (),
             "defects": (),
-            "grammar": Grammar(triggers=spec.grammar.triggers) if calls is not None else Grammar(),
-            "evidence": {**evidence, **({"turn.segments[1]": tuple(described)} if calls is not None else {})},
+            "grammar": Grammar(
+                triggers=spec.grammar.triggers if calls is not None else (),
+                preserved_tokens=tuple(
+                    mark for one in thoughts for mark in (one.open.strip(), one.close.strip())
+                ),
+            ),
+            "evidence": {
+                **evidence,
+                **({f"turn.segments[{len(thoughts) + 1}]": tuple(described)} if calls is not None else {}),
+            },
         }
     )
+
+
+def _thoughts(prompts: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Iterator[ReasoningSegment]:
+    for text in prompts:
+        for opener, closer in pairs:
+            if text.rstrip().endswith(opener):
+                yield ReasoningSegment(
+                    fields=(), open=text[text.rindex(opener) :], close=closer, kept="never"
+                )

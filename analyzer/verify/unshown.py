@@ -22,7 +22,7 @@ from analyzer.verify.defects import KINDS
 from analyzer.verify.inputs import probe_inputs
 from analyzer.verify.other_formats import KIND as OTHER_FORMATS
 from analyzer.verify.other_formats import unknown_settings, varies
-from analyzer.verify.prefills import check_prompts, stated_prompt
+from analyzer.verify.prefills import check_prompts, check_thoughts, stated_prompt
 from analyzer.verify.samples import cases
 from analyzer.verify.shapes import declare_less
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
@@ -52,8 +52,10 @@ def verify_unshown(
             coverage.refuse(levels_of(trip.case, trip.setting.label), trip.reason)
         elif trip.before.prompt is not None:
             trips.append(trip)
-    failures = [*inputs.failures, *check_prompts(spec, trips), *_shown(spec, trips)]
-    held, wrong = _replies(Traveller(spec, seed), trips)
+    traveller = Traveller(spec, seed)
+    failures = [*inputs.failures, *check_prompts(spec, trips), *check_thoughts(spec, trips, traveller)]
+    failures += _shown(spec, trips)
+    held, wrong = _replies(spec, traveller, trips)
     for trip in held:
         coverage.passed(levels_of(trip.adapted.case, trip.adapted.setting.label))
     for factor, levels in FACTORS.items():
@@ -114,12 +116,15 @@ def _ending(trips: Sequence[Trip]) -> str:
     return common_suffix(*dict.fromkeys(trip.before.prompt or "" for trip in trips)) if trips else ""
 
 
-def _replies(traveller: Traveller, trips: Sequence[Trip]) -> tuple[list[Trip], list[str]]:
+def _replies(spec: Spec, traveller: Traveller, trips: Sequence[Trip]) -> tuple[list[Trip], list[str]]:
     """The trips whose content is read back when a model writes it behind the prompt, and what is wrong with the others."""
     held, wrong = [], []
     for trip in trips:
         said = trip.adapted.reply.content or ""
-        reading = traveller.read(trip.adapted, Cut(trip.before.prompt or "", said, "", "prompt"))
+        before = trip.before.prompt or ""
+        opened = next((one for one in spec.reasoning if before.rstrip().endswith(one.open.strip())), None)
+        text = said if opened is None else opened.close + said
+        reading = traveller.read(trip.adapted, Cut(before, text, "", "prompt"))
         problems = [f"problem {problem}" for problem in reading.problems]
         problems += map(str, traveller.compare(Message(said), reading.message))
         if problems:

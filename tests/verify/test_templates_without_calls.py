@@ -293,3 +293,20 @@ def test_of_a_call_without_its_arguments_that_is_said() -> None:
     assert done.verdict == "failed"
     assert done.failures[0] == "the template renders calls whose layout was not found"
     assert any("of a call the name is rendered" in note.message for note in done.notes)
+
+
+def test_a_judge_whose_prompt_opens_a_thought_thinks_first() -> None:
+    """Where the template knows the closer too; else nothing tells where a thought would end."""
+    thinks = QUOTED.replace("'<|assistant|>'", "'<|assistant|><think>' + ('</think>' if quick else '')")
+    unknown = QUOTED.replace("'<|assistant|>'", "'<|assistant|><think>'")
+    done = analyze(Template("judge", thinks), renderer=InProcessRenderer())
+    other = analyze(Template("judge", unknown), renderer=InProcessRenderer())
+    assert done.spec is not None
+    assert other.spec is not None
+    said = parse(done.spec, "Is it?</think>safe", prompt="<|assistant|><think>").message
+    quick = parse(done.spec, "safe", prompt="<|assistant|><think></think>").message
+
+    assert (done.verdict, other.verdict) == ("no_calls", "no_calls")
+    assert (said.reasoning_content, said.content) == ("Is it?", "safe")
+    assert (quick.reasoning_content, quick.content) == (None, "safe")
+    assert other.spec.reasoning == ()
