@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +15,7 @@ from analyzer.cli.options import json_option, not_both, only_with
 from analyzer.cli.output import print_json, to_json
 from analyzer.cli.places import Input, InputPath, Output, OutputFile, OutputPath
 from analyzer.errors import JobError, UsageError
-from analyzer.files import check_file, check_folder, write_file
+from analyzer.files import check_file, check_folder, with_home, write_file
 
 if TYPE_CHECKING:
     from analyzer.corpus.baseline import Baseline
@@ -168,8 +168,8 @@ def check(
     known = load_ledger(ledger, new=update_ledger) if ledger is not None else None
     against = _baseline(committed, update=update_baseline)
     started = time.monotonic()
-    corpus = _corpus(sources, listed, which, folder)
-    templates = _chosen(corpus, only, limit)
+    corpus = _named(_corpus(sources, listed, which, folder), only or "")
+    templates = _chosen(corpus, limit)
     store = None if no_cache else ResultCache(cache)
     job = run(templates, Plan(jobs, seconds, seed, store, scheduler))
     results: list[Result] = []
@@ -266,10 +266,25 @@ def _corpus(sources: Sequence[str], listed: str | None, which: str | None, folde
     return _Corpus(unique(templates), broken, elsewhere)
 
 
-def _chosen(corpus: _Corpus, only: str | None, limit: int | None) -> list[Template]:
+def _named(corpus: _Corpus, only: str) -> _Corpus:
+    """What has the text in its name.  A folder that cannot be looked into may hold anything, so it is kept."""
+    text = only.lower()
+    source, _, _ = text.partition(":")  # what could not be loaded shows no variants
+    return replace(
+        corpus,
+        templates=[template for template in corpus.templates if text in template.name.lower()],
+        broken=tuple(one for one in corpus.broken if one.is_folder or source in _name(one).lower()),
+    )
+
+
+def _name(broken: BrokenSource) -> str:
+    """The name that its template would have: a file's own, not that of the folder it is in."""
+    is_path = broken.name == broken.source and with_home(broken.source).exists()
+    return Path(broken.source).name if is_path else broken.name
+
+
+def _chosen(corpus: _Corpus, limit: int | None) -> list[Template]:
     templates = corpus.templates
-    if only is not None:
-        templates = [template for template in templates if only.lower() in template.name.lower()]
     if limit is not None and limit < len(templates):
         templates = [templates[number * len(templates) // limit] for number in range(limit)]
     if not templates and not corpus.broken:

@@ -105,6 +105,8 @@ def _print_figures(out: Console, review: Review, timings: Timings, cache: Result
     if found.defects:
         counts = ", ".join(f"{count} {kind}" for kind, count in found.defects.items())
         put(out, Text(f"defects of templates: {counts}"))
+    if not timings.templates:
+        return
     spent = ", ".join(f"{phase} {seconds:.0f} s" for phase, seconds in timings.phases.items())
     slow = ", ".join(f"{visible(name)} {spent:.1f} s" for name, spent in islice(timings.templates.items(), 3))
     put(out, Text(f"time in all processes: {spent}; slowest: {slow}", "dim"))

@@ -54,7 +54,8 @@ def command(
 
     Where the template has no calls it ends by saying how to call tools all the same, by prompt.
 
-    Exits with 1 when the verdict is `failed` or `refused`; the spec is written all the same, with its verdict in it.
+    Exits with 1 when the verdict is `failed` or `refused`. The spec, if there is one, is written all the same, with its verdict
+    in it; where a template is `refused` there is none.
     """
     from analyzer.analysis import analyze  # noqa: PLC0415
     from analyzer.render import RenderWorker  # noqa: PLC0415
@@ -105,16 +106,20 @@ def command(
 
 
 def _note_lost_calls(analysis: Analysis, variables: Mapping[str, Scalar], renderer: Renderer) -> None:
-    """Say on standard error that the variables cost the calls, and what the template says to that."""
+    """Say on standard error what the variables cost, calls or all, and what the template says to that."""
     from analyzer.analysis import analyze  # noqa: PLC0415
 
-    if not analyze(analysis.template, renderer=renderer, verify=False).calls_shown:
+    usual = analyze(analysis.template, renderer=renderer, verify=False)
+    if analysis.spec is None and usual.spec is not None:
+        cost = "not even a plain conversation renders; by default one does"
+        said = [note.message for note in analysis.notes if note.kind != "stand_in"] or analysis.failures
+    elif analysis.spec is not None and usual.calls_shown:
+        cost = "no call renders; by default calls do"
+        said = [note.message for note in analysis.notes if note.subject == "I2"]
+    else:
         return
-    said = next((f": {note.message}" for note in analysis.notes if note.subject == "I2"), "")
     names = ", ".join(variables)
-    click.echo(
-        f"analyzer: with {names} set so, no call renders; by default calls do{visible(said)}", err=True
-    )
+    click.echo(f"analyzer: with {visible(': '.join([f'{names} set so, {cost}', *said[:1]]))}", err=True)
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:

@@ -24,19 +24,22 @@ STANDARD_INPUT: Final = "standard input"
 """What it is called where a file's name would stand."""
 
 
+def spoken(source: str) -> str:
+    """What an error calls a file, or standard input for `-`."""
+    return STANDARD_INPUT if source == DASH else source
+
+
 def read_text(source: str) -> str:
     """The text of a UTF-8 file, or of standard input for `-`."""
     try:
         data = sys.stdin.buffer.read() if source == DASH else Path(source).read_bytes()
     except OSError as error:
-        raise UsageError(f"{source}: {error.strerror or type(error).__name__}") from error
+        raise UsageError(f"{spoken(source)}: {error.strerror or type(error).__name__}") from error
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        found = (
-            f"{source}: this is not text in UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
-        )
-        raise UsageError(found) from error
+        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise UsageError(f"{spoken(source)}: this is not text in UTF-8 ({byte})") from error
 
 
 def read_spec(source: str) -> Spec:
@@ -67,10 +70,10 @@ def read_json(source: str, what: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        found = f"{source}, line {error.lineno}: this is not JSON ({error.msg})"
+        found = f"{spoken(source)}, line {error.lineno}: this is not JSON ({error.msg})"
         raise UsageError(found, hint=f"Expected is {what}.") from error
     except RecursionError:
-        raise UsageError(f"{source}: this JSON is nested too deeply") from None
+        raise UsageError(f"{spoken(source)}: this JSON is nested too deeply") from None
 
 
 def read_tools(source: str | None) -> tuple[Tool, ...] | None:
@@ -82,15 +85,15 @@ def read_tools(source: str | None) -> tuple[Tool, ...] | None:
     if isinstance(data, dict) and isinstance(data.get("tools"), list):
         data = data["tools"]
     if not isinstance(data, list):
-        raise UsageError(f"{source}: this is no list", hint=f"Expected is {what}.")
+        raise UsageError(f"{spoken(source)}: this is no list", hint=f"Expected is {what}.")
     try:
         tools = tools_from_openai(data)
     except (KeyError, TypeError, AttributeError):
-        raise UsageError(f"{source}: an item is no tool", hint=f"Expected is {what}.") from None
+        raise UsageError(f"{spoken(source)}: an item is no tool", hint=f"Expected is {what}.") from None
     if any(not isinstance(tool.name, str) for tool in tools):
-        raise UsageError(f"{source}: a tool's name is no text", hint=f"Expected is {what}.")
+        raise UsageError(f"{spoken(source)}: a tool's name is no text", hint=f"Expected is {what}.")
     if any(not isinstance(tool.parameters, (Mapping, type(None))) for tool in tools):
-        raise UsageError(f"{source}: a tool's parameters are no schema", hint=f"Expected is {what}.")
+        raise UsageError(f"{spoken(source)}: a tool's parameters are no schema", hint=f"Expected is {what}.")
     return tools
 
 
@@ -102,9 +105,9 @@ def read_messages(source: str) -> tuple[list[dict[str, Any]], list[dict[str, Any
     if isinstance(data, dict) and "messages" in data:
         data, tools = data["messages"], data.get("tools")
     if not isinstance(data, list) or not all(isinstance(item, dict) and "role" in item for item in data):
-        raise UsageError(f"{source}: these are no messages", hint=f"Expected is {what}.")
+        raise UsageError(f"{spoken(source)}: these are no messages", hint=f"Expected is {what}.")
     if tools is not None and not isinstance(tools, list):
-        raise UsageError(f"{source}: `tools` is no list")
+        raise UsageError(f"{spoken(source)}: `tools` is no list")
     return data, tools
 
 

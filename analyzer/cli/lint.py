@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -13,6 +12,7 @@ from analyzer.cli.inputs import note_unread, scalars
 from analyzer.cli.options import json_option, not_both, printed_option, set_option
 from analyzer.cli.output import console, print_json, visible
 from analyzer.cli.places import Input
+from analyzer.files import with_home
 
 if TYPE_CHECKING:
     from analyzer.lint import Finding
@@ -31,9 +31,9 @@ _SHOWN: Final = 700
 @click.option(
     "--no-chatlint",
     is_flag=True,
-    help="Leave out the findings of chatlint, another linter, where it is installed.",
+    help="Leave out the findings of chatlint, another linter, where it is installed; they do not count for the exit status.",
 )
-@click.option("--short", is_flag=True, help="Leave out evidence and conversations.")
+@click.option("--short", is_flag=True, help="One line a finding: leave out evidence and conversations.")
 def command(
     source: str,
     variant: str | None,
@@ -51,7 +51,7 @@ def command(
       analyzer lint model/ --json | jq '.findings[].kind'
       analyzer lint chat_template.jinja --sarif > lint.sarif
 
-    Exits with 1 when there is an error among the findings.
+    Exits with 1 when there is an error among the findings; those of chatlint do not count.
     """
     for form in ("--json", "--sarif"):
         not_both("--short", form, "programs are told everything")
@@ -68,20 +68,21 @@ def command(
     foreign = None
     if is_installed() and not no_chatlint and not as_sarif:
         foreign = run_chatlint(template.text)
+    is_file = _is_file_of(template.text, source)
     if as_sarif:
-        print_json(to_sarif(findings, source, _version(), lines=_is_file_of(template.text, source)))
+        print_json(to_sarif(findings, source, _version(), lines=is_file))
     elif as_json:
         data = {"template": template.name, "findings": [found.to_json() for found in findings]}
         print_json({**data, "chatlint": summary(foreign)})
     else:
-        _print(template.name, findings, foreign, short=short)
+        _print(source if is_file else template.name, findings, foreign, short=short)
     return int(any(found.severity == "error" for found in findings))
 
 
 def _is_file_of(text: str, source: str) -> bool:
     """Whether the source is a file that holds the template and nothing else."""
     try:
-        return Path(source).read_text(encoding="utf-8") == text
+        return with_home(source).read_bytes() == text.encode("utf-8")
     except (OSError, ValueError):
         return False
 
@@ -120,11 +121,12 @@ def _print(
     if isinstance(foreign, str):
         put(out, Text(visible(foreign), "yellow"))
     elif foreign is not None:
-        put(out, Text("chatlint:", "bold"))
+        put(out, Text("chatlint (its findings do not count for the exit status):", "bold"))
         for one in foreign:
             line = Text("  ").append(one.severity, _STYLES[one.severity])
             line.append(f" {visible(one.prop)}, {one.times} times, first with {visible(one.shape)}: ")
-            put(out, line.append(visible(one.detail)[:_SHOWN], "dim"))
+            detail = next(iter(one.detail.splitlines()), "") if short else one.detail
+            put(out, line.append(visible(detail)[:_SHOWN], "dim"))
 
 
 def _details(found: Finding) -> list[str]:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from analyzer.cli.inputs import assignments, read_spec, read_tools
+from analyzer.cli.inputs import assignments, read_spec, read_tools, spoken
 from analyzer.cli.options import json_option, not_both, printed_option
-from analyzer.cli.output import print_json, visible
+from analyzer.cli.output import print_json, to_json, visible
 from analyzer.cli.places import DASH, Input
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
     from analyzer.runtime import Parser, Problem
-    from analyzer.spec.model import Spec
+    from analyzer.spec.model import Scalar, Spec
 
 PIECE: Final = 1 << 16
 
@@ -129,7 +129,25 @@ def prompt_of(spec: Spec, settings: Mapping[str, Any], after: str) -> str:
     if strangers:
         hint = f"It knows {', '.join(sorted(known))}." if known else "It knows none."
         raise UsageError(f"no prompt of this spec depends on {strangers[0]}", hint=hint)
+    _note_unknown_values(spec, settings)
     return prompt_for(spec, settings, after) if spec.turn.prompts else spec.turn.header
+
+
+def _note_unknown_values(spec: Spec, settings: Mapping[str, Any]) -> None:
+    """Say on standard error which values no prompt is for: the reply is read as if they were not set."""
+    known = {name: _known_values(spec, name) for name in settings}
+    unknown = [name for name, value in settings.items() if value not in known[name]]
+    taken = "the default prompt is taken" if len(unknown) == len(settings) else "it changes nothing"
+    for name in unknown:
+        words = " or ".join(to_json(one, line=True) for one in known[name])
+        found = f"this spec knows {name} as {words}, not as {to_json(settings[name], line=True)}"
+        click.echo(f"analyzer: {visible(found)}: {taken}", err=True)
+
+
+def _known_values(spec: Spec, name: str) -> list[Scalar]:
+    found = list(spec.input.settings.get(name, ()))
+    written = (prompt.set[name] for prompt in spec.turn.prompts if name in prompt.set)
+    return found + [value for value in dict.fromkeys(written) if value not in found]
 
 
 def _pieces(file: str, size: int | None) -> Iterator[str]:
@@ -157,9 +175,9 @@ def _arriving(file: str) -> Iterator[str]:
                 yield decoder.decode(data)
             yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        raise UsageError(f"{file}: this is not text in UTF-8 ({error.reason})") from error
+        raise UsageError(f"{spoken(file)}: this is not text in UTF-8 ({error.reason})") from error
     except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or type(error).__name__}") from error
+        raise UsageError(f"{spoken(file)}: {error.strerror or type(error).__name__}") from error
 
 
 def _stream(parser: Parser, pieces: Iterator[str], finish_reason: str, *, strict: bool) -> int:

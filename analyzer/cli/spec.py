@@ -27,7 +27,8 @@ def command() -> None:
 def check(files: tuple[str, ...], as_json: bool) -> int:
     """Check that spec files are valid.
 
-    Says file, line and path of the first mistake of each. Exits with 4 when one is not valid, else with 2 when one cannot be
+    Says file, line and path of the first mistake of each. The verdict is what the file says of itself; `analyzer verify` proves
+    it anew. Exits with 4 when one is not valid, else with 2 when one cannot be
     read.
     """
     checked = [_check(file) for file in files]
@@ -40,7 +41,7 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
     for outcome in outcomes:
         if outcome["valid"]:
             verdict = str(outcome["verdict"]).replace("_", " ")
-            out.print(f"{visible(str(outcome['file']))}: valid, {verdict}", soft_wrap=True)
+            out.print(f"{visible(str(outcome['file']))}: valid; it says: {verdict}", soft_wrap=True)
         else:
             click.echo(f"analyzer: {visible(str(outcome['message']))}", err=True)
     return status

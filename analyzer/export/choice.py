@@ -49,12 +49,13 @@ def resolve(
         UsageError: the choice is none that there is, or needs tools; says what is allowed.
         ExportError: the target cannot express it.
     """
+    word = options.tool_choice
+    parallel = prompted or word == "none" or calls_of(spec, target).parallel
     check_choice(tools, options)
     names = [tool.name for tool in tools]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ExportError(f"two tools are named {twice[0]!r}", target=target, hint="Rename one of them.")
-    word = options.tool_choice
     if word == "none":
         return Choice("none", (), single=False)
     if not tools:
@@ -62,7 +63,6 @@ def resolve(
             f"{target}: tool choice {word!r} needs tools",
             hint="Give a list of tools (--tools FILE), or choose none (--tool-choice none).",
         )
-    parallel = prompted or calls_of(spec, target).parallel
     kept = tuple(tools) if word in WORDS else tuple(tool for tool in tools if tool.name == word)
     single = word not in WORDS or not options.parallel or not parallel
     if single and not parallel and options.parallel and word in WORDS:

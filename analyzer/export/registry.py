@@ -91,7 +91,8 @@ def export(target: str, spec: Spec, tools: Sequence[Tool] = (), options: Options
     if found is None:
         raise UsageError(f"there is no target {target!r}", hint=f"There are {', '.join(TARGETS)}.")
     asked = options if options is not None else Options()
-    check_choice(tools, asked)
+    if not found.needs_tools:  # the others look at it themselves, behind whether there are calls at all
+        check_choice(tools, asked)
     done = found.run(spec, tools, asked)
     unused = [
         f"`{name}`" for name, (given, readers) in _special(asked).items() if given and target not in readers

@@ -43,6 +43,7 @@ _OWN: Final[Mapping[str, tuple[Severity, str]]] = {
     "developer_refused": ("note", "A developer message is refused."),
     "developer_ignored": ("warning", "A developer message is left out without a word."),
     "system_ignored": ("warning", "A system message is left out without a word."),
+    "later_system_refused": ("note", "A system message is taken first, and a further one is refused."),
     "results_ignored": ("error", "A tool result is left out without a word."),
     "result_unquoted": ("error", "A result stands between JSON quotes and is not escaped."),
     "calls_lost_beside_content": ("error", "Calls are not written when the turn has content."),
@@ -57,7 +58,7 @@ _OWN: Final[Mapping[str, tuple[Severity, str]]] = {
     "value_type_refused": ("error", "An argument whose value is no text is refused."),
     "ids_refused": ("warning", "Ids of calls are refused unless they have one form."),
     "mutates_input": (
-        "warning",
+        "error",
         "The template changes its input, which the immutable sandbox of servers refuses.",
     ),
     "depends_on_date": ("note", "The prompt holds today's date, so that it changes every day."),

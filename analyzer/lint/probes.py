@@ -147,6 +147,17 @@ def _first(role: str) -> Change:
     return change
 
 
+def _again(role: str, place: int) -> Change:
+    """One more message of the role of the first, where that is still what it was given as."""
+
+    def change(messages: Messages, tools: list[dict[str, Any]]) -> tuple[Messages, list[dict[str, Any]]]:
+        if messages[0]["role"] != role or NEEDLE not in json.dumps(messages[0]["content"]):
+            return messages, tools
+        return [*messages[:place], copy.deepcopy(messages[0]), *messages[place:]], tools
+
+    return change
+
+
 def _no_tools(messages: Messages, _: list[dict[str, Any]]) -> tuple[Messages, None]:
     return messages, None
 
@@ -233,6 +244,11 @@ def _refused(kind: str) -> Callable[[Seen], Iterator[Finding]]:
     return judge
 
 
+def _later_refused(seen: Seen) -> Iterator[Finding]:
+    if seen.text is None and NEEDLE in seen.before:  # the first one was written
+        yield seen.found("later_system_refused")
+
+
 def _escapes(seen: Seen) -> Iterator[Finding]:
     if seen.text is not None and _FOREIGN not in seen.text and _FOREIGN_ESCAPED in seen.text.lower():
         yield seen.found("non_ascii_escaped")
@@ -256,6 +272,7 @@ def _result(seen: Seen) -> Iterator[Finding]:
 _WITH_CALL: Final = (USER, TURN)
 _WITH_RESULT: Final = (USER, TURN, _RESULT)
 _ANSWERED: Final = (USER, {"role": "assistant", "content": "21 degrees."})
+_SYSTEM: Final = {"role": "system", "content": f"Be {NEEDLE}."}
 
 PROBES: Final[tuple[Probe, ...]] = (
     Probe(
@@ -313,6 +330,14 @@ PROBES: Final[tuple[Probe, ...]] = (
         no_tools=True,
     ),
     Probe("system", (USER,), _first("system"), _role(None, "system_ignored"), no_tools=True),
+    Probe("second system", (_SYSTEM, USER), _again("system", 1), _later_refused, no_tools=True),
+    Probe(
+        "later system",
+        (_SYSTEM, *_ANSWERED, USER),
+        _again("system", 3),
+        _later_refused,
+        no_tools=True,
+    ),
     Probe("no tools", _WITH_RESULT, _no_tools, _still_called, needs_calls=True),
     Probe(
         "number", _WITH_CALL, _value(7), _refused("value_type_refused"), needs_calls=True, needs_tools=True

@@ -15,7 +15,8 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 def to_sarif(findings: Sequence[Finding], source: str, version: str, *, lines: bool = True) -> dict[str, Any]:
     """One run over one template; `source` is the file or the id it came from.
 
-    `lines` says that the file is the template itself, so that a line of the template is a line of the file.
+    `lines` says that the file is the template itself, so that a line of the template is a line of the file.  A place has a
+    region only where its line is known.
     """
     uri = source_uri(source)
     used = sorted({found.kind for found in findings})
@@ -33,20 +34,18 @@ def to_sarif(findings: Sequence[Finding], source: str, version: str, *, lines: b
             "ruleIndex": used.index(found.kind),
             "level": found.severity,
             "message": {"text": found.message},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": uri},
-                        "region": {"startLine": (found.line if lines else None) or 1},
-                    }
-                }
-            ],
+            "locations": [{"physicalLocation": _place(uri, found.line if lines else None)}],
             "properties": {"evidence": dict(found.evidence), "conversation": dict(found.conversation)},
         }
         for found in findings
     ]
     driver = {"name": "chat-template-analyzer", "version": version, "rules": rules}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def _place(uri: str, line: int | None) -> dict[str, Any]:
+    region = {} if line is None else {"region": {"startLine": line}}
+    return {"artifactLocation": {"uri": uri}, **region}
 
 
 def source_uri(source: str) -> str:

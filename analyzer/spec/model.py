@@ -17,9 +17,10 @@ segments may come in any order and number, `segments` lists them in the order in
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+import re
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import AfterValidator, Field, StrictBool, field_validator, model_validator
 
 from analyzer.spec.parts import Frozen, JsonType, Part, ResultPart
 
@@ -28,14 +29,35 @@ FORMAT_VERSION: Literal[1] = 1
 
 Scalar: TypeAlias = bool | int | float | str | None
 
+_HASH: Final = "^([0-9a-fA-F]{64})?$"
+
+
+def _counted(number: int) -> int:
+    if number < 0:
+        raise ValueError(f"found {number}, expected a count: 0 or more")
+    return number
+
+
+def _hashed(text: str) -> str:
+    if not re.fullmatch(_HASH, text):
+        raise ValueError(
+            f"found {len(text)} characters, expected a sha256 of 64 hexadecimal digits, or nothing"
+        )
+    return text
+
+
+# The sentences of pydantic's own constraints are none that this package's errors could tell.
+Count: TypeAlias = Annotated[int, AfterValidator(_counted), Field(json_schema_extra={"minimum": 0})]
+Hash: TypeAlias = Annotated[str, AfterValidator(_hashed), Field(json_schema_extra={"pattern": _HASH})]
+
 
 class TemplateRef(Frozen):
     """Which template the spec was inferred from; informative, nothing is selected by it."""
 
     name: str = ""
     """The template's name, as its source tells it."""
-    sha256: str = ""
-    """The hash of the template's text."""
+    sha256: Hash = ""
+    """The hash of the template's text: 64 hexadecimal digits, or nothing."""
 
 
 class InputFacts(Frozen):
@@ -341,16 +363,25 @@ class Verification(Frozen):
 
     verdict: Literal["unverified", "proven", "proven_with_defects", "failed"] = "unverified"
     """`proven_with_defects`: what the template writes is read back, but it does not write everything."""
-    round_trips: int = 0
+    round_trips: Count = 0
     """How many conversations were rendered, parsed and compared."""
     seed: int = 0
     """The seed that the conversations were made from."""
-    coverage: dict[str, int] = {}
+    coverage: dict[str, Count] = {}
     """Cells of the pairwise coverage table: `total`, `covered`, `refused` (the template refuses such a conversation)."""
     unproven: tuple[str, ...] = ()
     """Fields whose mutation no round trip noticed, and cells that were not covered, each with its reason."""
     failures: tuple[str, ...] = ()
     """What failed, in one sentence each."""
+
+    @field_validator("coverage")
+    @classmethod
+    def _within_the_total(cls, coverage: dict[str, int]) -> dict[str, int]:
+        covered, refused = coverage.get("covered", 0), coverage.get("refused", 0)
+        total = coverage.get("total")
+        if total is not None and covered + refused > total:
+            raise ValueError(f"{covered} covered and {refused} refused are more than {total}, the total")
+        return coverage
 
 
 class Spec(Frozen):

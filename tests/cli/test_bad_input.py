@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -218,7 +219,58 @@ def test_files_that_hold_something_else(
 
 def test_model_text_in_another_encoding(invoke: Invoke, spec_file: Path) -> None:
     """Text that is not UTF-8 is refused."""
-    check(invoke("parse", spec_file, stdin=b"caf\xe9"), 2, "UTF-8")
+    check(invoke("parse", spec_file, stdin=b"caf\xe9"), 2, "standard input: this is not text in UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"caf\xe9", "standard input: this is not text in UTF-8"),
+        (b"[{", "standard input, line 1: this is not JSON"),
+        (b"3", "standard input: this is no list"),
+        (b"[3]", "standard input: an item is no tool"),
+    ],
+)
+def test_standard_input_has_a_name(
+    invoke: Invoke, spec_file: Path, tmp_path: Path, text: bytes, told: str
+) -> None:
+    """What stands for it on the command line is no name of a file."""
+    reply = tmp_path / "reply.txt"
+    reply.write_text("Hello.", encoding="utf-8")
+
+    check(invoke("parse", spec_file, reply, "--tools", "-", stdin=text), 2, told)
+
+
+IMPOSSIBLE = {
+    "round_trips": (r"round_trips: .*", "round_trips: -4", "verification.round_trips: found -4"),
+    "covered": (r"covered: \d+", "covered: -1", "verification.coverage.covered: found -1"),
+    "total": (r"total: \d+", "total: 7", "verification.coverage: "),
+    "refused": (r"refused: \d+", "refused: 1", "verification.coverage: "),
+    "sha256": (r'sha256: "\w+"', "sha256: abc", "template.sha256: found 3 characters"),
+    "digits": (r'sha256: "\w', 'sha256: "g', "template.sha256: found 64 characters"),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_figures_that_cannot_be(invoke: Invoke, spec_file: Path, tmp_path: Path, name: str) -> None:
+    """A spec that was edited by hand and claims what no run of this program says."""
+    pattern, other, told = IMPOSSIBLE[name]
+    lines = spec_file.read_text(encoding="utf-8").splitlines()
+    [line] = [number for number, text in enumerate(lines) if re.search(rf"(^|\W){pattern}", text)]
+    lines[line] = re.sub(pattern, other, lines[line])
+    file = tmp_path / "spec.yaml"
+    file.write_text("\n".join(lines), encoding="utf-8")
+
+    check(invoke("spec", "check", file), 4, f"spec.yaml, line {line + 1}, at {told}")
+
+
+def test_a_verdict_is_what_the_file_says(invoke: Invoke, spec_file: Path, tmp_path: Path) -> None:
+    """Nothing is proven by checking that a file is a spec."""
+    file = tmp_path / "spec.yaml"
+    text = spec_file.read_text(encoding="utf-8").replace("verdict: proven", "verdict: proven_with_defects")
+    file.write_text(text, encoding="utf-8")
+
+    assert f"{file}: valid; it says: proven with defects\n" == invoke("spec", "check", file).stdout
 
 
 def test_refused_conversation_says_so(invoke: Invoke, tmp_path: Path) -> None:

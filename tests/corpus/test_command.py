@@ -16,6 +16,7 @@ from analyzer.cli.app import app
 from analyzer.corpus.golden import INDEX
 from analyzer.corpus.markdown import escaped
 from analyzer.corpus.result import Result
+from analyzer.corpus.sources import BrokenSource
 from analyzer.errors import JobError
 from analyzer.report import read_history
 from analyzer.template import Template
@@ -172,6 +173,39 @@ def test_a_job_that_ends_early_says_so_in_every_file(
     assert before == entries(folder)
     printed = invoke(folder / "corpus", "--json")
     assert (7, "broken") == (printed.exit_code, json.loads(printed.stdout)["status"])
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_broken_source_of_another_name_does_not_count(
+    folder: Path, invoke: Invoke, *, by_name: bool
+) -> None:
+    """It is filtered as templates are; one that has the text in its name is told."""
+    corpus = folder / "corpus"
+    (corpus / "empty.jinja").write_text("", encoding="utf-8")
+    sources = sorted(corpus.glob("*.jinja")) if by_name else [corpus]
+
+    other = invoke(*sources, "--only", "twin", "-o", folder / "out.json")
+    broken = json.loads((folder / "out.json").read_text(encoding="utf-8"))["broken_sources"]
+    same = invoke(*sources, "--only", "empt")
+    nothing = invoke(*sources, "--only", "corpus")
+
+    assert (0, []) == (other.exit_code, broken)
+    assert "slowest: twin" in other.stdout
+    assert 7 == same.exit_code
+    assert "slowest" not in same.stdout
+    assert "empty.jinja" in same.stdout
+    assert 2 == nothing.exit_code
+    assert "no template is left to check" in nothing.stderr
+
+
+def test_a_folder_that_cannot_be_looked_into_may_hold_the_name(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it counts, whatever the filter."""
+    closed = BrokenSource("models", "models: this cannot be looked into", "models", is_folder=True)
+    monkeypatch.setattr("analyzer.corpus.sources.load_sources", lambda _: iter([closed]))
+
+    assert 7 == invoke("models", "--only", "twin").exit_code
 
 
 @pytest.mark.parametrize("part", [("--only", "TWIN"), ("--limit", "1")])

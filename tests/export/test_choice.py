@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.errors import UsageError
+from analyzer.errors import ExportError, UsageError
 from analyzer.export import Options, export
 from analyzer.export.choice import resolve
 from analyzer.export.result import Losses
@@ -12,6 +12,7 @@ from analyzer.spec.document import load_spec
 from tests.export.samples import ROOT, TOOLS
 
 SPEC = load_spec(ROOT / "generated" / "own" / "json_tag_per_call.yaml")
+NO_CALLS = load_spec(ROOT / "generated" / "own" / "no_tools.yaml")
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,24 @@ def test_a_call_needs_a_tool() -> None:
     """Nothing can be required of no tools."""
     with pytest.raises(UsageError, match="needs tools"):
         resolve(SPEC, (), Options("required"), Losses(), "x")
+
+
+@pytest.mark.parametrize("target", ["structural-tag", "gbnf", "lark"])
+@pytest.mark.parametrize("word", ["auto", "required", "pong"])
+def test_a_format_without_calls_asks_for_no_tools(target: str, word: str) -> None:
+    """They would not help: that there are no calls is said at once, and what needs none is exported."""
+    with pytest.raises(ExportError, match="the spec has no calls"):
+        export(target, NO_CALLS, (), Options(word))
+
+    assert export(target, NO_CALLS, (), Options("none")).payload
+
+
+def test_calls_by_prompt_need_tools_and_no_calls() -> None:
+    """The target for models without calls of their own."""
+    with pytest.raises(UsageError, match="needs tools"):
+        export("json-schema", NO_CALLS)
+
+    assert "json_schema" in export("json-schema", NO_CALLS, TOOLS).payload
 
 
 def test_an_unknown_target_names_the_known_ones() -> None:

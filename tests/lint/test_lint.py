@@ -50,6 +50,10 @@ SPOILT: Final[dict[str, tuple[str, str]]] = {
         "{%- if message.role == 'developer' -%}{%- continue -%}{%- endif -%}" + ASSISTANT,
     ),
     "system_ignored": ("set ns.system = messages[0].content", "set ns.system = 'Be good.'"),
+    "later_system_refused": (
+        ASSISTANT,
+        "{{- raise_exception('system first') if message.role == 'system' -}}" + ASSISTANT,
+    ),
     "results_ignored": ("'\\n<tool_response>\\n' + message.content + '", "'\\n<tool_response>\\n"),
     "result_unquoted": (
         "'\\n<tool_response>\\n' + message.content + '\\n</tool_response>'",
@@ -277,6 +281,45 @@ def test_an_escaped_closer_is_shown_by_one_call_with_one_argument() -> None:
     assert 1 == len(call["function"]["arguments"])
     assert "&lt;/with&gt;" in found.evidence["render"]
     assert "markup_escaped" not in kinds(text.replace("value | tojson | safe", "value | tojson"))
+
+
+SYSTEM_RAISES: Final = "{{- raise_exception('system first') -}}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "roles"),
+    [
+        ("not loop.first and message.role == 'system'", ["system", "system", "user"]),
+        (
+            "message.role == 'system' and not loop.first and loop.previtem.role != 'system'",
+            ["system", "user", "assistant", "system", "user"],
+        ),
+    ],
+)
+def test_a_later_system_message_that_is_refused_has_the_shortest_conversation(
+    condition: str, roles: list[str]
+) -> None:
+    """A second one at the beginning, or only one in the middle; the first one alone is taken."""
+    known = "{%- if message.role == 'tool' -%}"
+    text = BASE.replace("messages[1:]", "messages").replace(
+        known, f"{{%- if {condition} -%}}{SYSTEM_RAISES}{{%- endif -%}}{known}"
+    )
+    [found] = [one for one in linted(text) if one.kind == "later_system_refused"]
+
+    assert "note" == found.severity
+    assert roles == [message["role"] for message in found.conversation["messages"]]
+    assert "system first" == found.evidence["exception"]
+    assert text.count("\n", 0, text.index(SYSTEM_RAISES)) + 1 == found.line
+    assert "tools" not in found.conversation
+
+
+@pytest.mark.parametrize("kind", ["system_refused", "system_ignored"])
+def test_a_system_message_that_is_not_taken_first_is_no_later_one(kind: str) -> None:
+    """There is one finding for it, though a later one is refused too."""
+    found = kinds(BASE.replace(*SPOILT["later_system_refused"]).replace(*SPOILT[kind]))
+
+    assert kind in found
+    assert "later_system_refused" not in found
 
 
 def test_findings_are_reproducible() -> None:

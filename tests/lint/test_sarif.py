@@ -101,7 +101,16 @@ def test_a_line_of_the_template_is_none_of_another_file() -> None:
     log = to_sarif([finding("ambiguous", line=7)], "tokenizer_config.json", "1.0", lines=False)
 
     [result] = log["runs"][0]["results"]
-    assert {"startLine": 1} == result["locations"][0]["physicalLocation"]["region"]
+    assert "region" not in result["locations"][0]["physicalLocation"]
+
+
+def test_a_line_that_is_not_known_is_left_out() -> None:
+    """A place may be a file alone: nothing points at a line that has nothing to do with it."""
+    log = to_sarif([finding("ambiguous", line=7), finding("mutates_input")], "t.jinja", "1.0")
+
+    places = [one["locations"][0]["physicalLocation"] for one in log["runs"][0]["results"]]
+    uri = {"artifactLocation": {"uri": "t.jinja"}}
+    assert [{**uri, "region": {"startLine": 7}}, uri] == places
 
 
 def test_no_finding_is_an_empty_run() -> None:

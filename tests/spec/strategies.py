@@ -29,6 +29,7 @@ full_texts = texts.filter(
 """Texts of literals that may not be empty; those may not hold lone surrogates either."""
 words = st.from_regex(r"[a-z_]{1,8}", fullmatch=True)
 keys = st.one_of(words, texts)
+hashes = st.from_regex(r"([0-9a-f]{64})?", fullmatch=True)
 numbers = st.one_of(st.integers(), st.floats(allow_nan=False))
 scalars: st.SearchStrategy[Any] = st.one_of(st.booleans(), numbers, texts, st.none())
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -171,7 +172,7 @@ def specs(draw: st.DrawFn) -> model.Spec:
 
 _SPECS = st.builds(
     model.Spec,
-    template=st.builds(model.TemplateRef, name=texts, sha256=texts),
+    template=st.builds(model.TemplateRef, name=texts, sha256=hashes),
     input=st.builds(
         model.InputFacts,
         arguments=st.sampled_from(["mapping", "text", "both", "none"]),
@@ -200,7 +201,7 @@ _SPECS = st.builds(
     verification=st.builds(
         model.Verification,
         round_trips=st.integers(0, 10**6),
-        coverage=st.dictionaries(keys, st.integers(), max_size=3),
+        coverage=st.dictionaries(keys, st.integers(0, 10**6), max_size=3),
         unproven=tuples(texts),
     ),
 )
