@@ -22,7 +22,7 @@ from analyzer.verify.defects import KINDS
 from analyzer.verify.inputs import probe_inputs
 from analyzer.verify.other_formats import KIND as OTHER_FORMATS
 from analyzer.verify.other_formats import unknown_settings, varies
-from analyzer.verify.prefills import check_prompts, check_thoughts, stated_prompt
+from analyzer.verify.prefills import after_of, check_prompts, check_thoughts, stated_prompt
 from analyzer.verify.samples import cases
 from analyzer.verify.shapes import declare_less
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
@@ -84,19 +84,25 @@ def _said(case: Case) -> Case:
 def _shown(spec: Spec, trips: Sequence[Trip]) -> list[str]:
     """Where a history does begin a turn as the generation prompt does."""
     ending = _ending(trips)
-    written = [trip for trip in trips if _is_written(trip)]
-    if written and not ending.strip():
-        return ["turn.shown: the generation prompts have no end in common that could tell them from history"]
-    for trip in written:
-        if _stands_behind_prompt(spec, trip, ending):
+    for trip in filter(_is_written, trips):
+        prompt = _stated(spec, trip) or ending
+        if not prompt.strip():
+            return [
+                "turn.shown: the generation prompts have no end in common that could tell them from history"
+            ]
+        if _stands_in_front(prompt, trip):
             return [f"turn.shown: the history has a turn behind the generation prompt ({trip.label})"]
     return []
 
 
-def _stands_behind_prompt(spec: Spec, trip: Trip, ending: str) -> bool:
-    """Whether the prompt, white space aside, stands between the last message and the first word of the turn."""
-    stated = stated_prompt(spec, trip.adapted.setting, "result" if trip.after_result else "user")
-    prompt = stated.text if stated is not None and stated.text.strip() else ending
+def _stated(spec: Spec, trip: Trip) -> str:
+    """The generation prompt that the spec states, empty when it states none or nothing but white space."""
+    stated = stated_prompt(spec, trip.adapted.setting, after_of(trip))
+    return "" if stated is None or not stated.text.strip() else stated.text
+
+
+def _stands_in_front(prompt: str, trip: Trip) -> bool:
+    """Whether a prompt, white space aside, stands between the last message and the first word of the turn."""
     before = trip.full[: trip.full.find(_words(trip)[0])]
     last = trip.before.last
     return squeezed(prompt) in squeezed(before[before.rfind(last) + len(last) :] if last else before)
@@ -148,14 +154,12 @@ def _other_settings(spec: Spec, adapter: Adapter, stage: Stage, trips: Sequence[
     usual = min((trip for trip in trips if _words(trip)), key=_size, default=None)
     if usual is None:
         return
-    case = usual.adapted.case
+    case, prompt = usual.adapted.case, _stated(spec, usual) or _ending([usual])
     rendered = render_trips(adapter, stage, [(case, one) for one in unknown_settings(spec, stage)])
     found = [
         trip
         for trip in rendered
-        if isinstance(trip, Trip)
-        and _is_written(trip)
-        and _stands_behind_prompt(spec, trip, _ending([usual]))
+        if isinstance(trip, Trip) and _is_written(trip) and _stands_in_front(prompt, trip)
     ]
     if found:
         labels = [trip.adapted.setting.label for trip in found]
