@@ -86,6 +86,9 @@ class Call:
                 parser.markup(end)
             if status == MORE:
                 return MORE
+            if parser.ends_behind(lit, end, self.lit_token, final):
+                self.lit_token = 0
+                return OK
             if not parser.options.missing_close:
                 return FAIL
             if final and parser.finish_reason == "length" and not self.whole_at_end():

@@ -33,6 +33,7 @@ class Compiled:
         "closes_alone",
         "closes_beside",
         "content",
+        "end_tokens",
         "goes_on",
         "header",
         "header_repeats",
@@ -199,7 +200,7 @@ class Compiled:
                 text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
         for number, segment in enumerate(contents):
             opener, closer = Lit(segment.open, soft=soft), Lit(segment.close, soft=soft)
-            leads = _opener_leads(contents, opener.core, soft=soft)
+            leads = _opener_leads(contents, opener.head, soft=soft)
             mark = Mark(Cue.CONTENT_OPEN, opener, number, 0, leads, overlay=added.get(id(segment), ""))
             for table in (text, section):
                 table.append(mark)
@@ -207,6 +208,10 @@ class Compiled:
                 text.append(Mark(Cue.CONTENT_CLOSE, closer, number, 0, _with((), closer.lead)))
             if segment.empty.strip() and segment.empty not in {segment.open, segment.close}:
                 text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
+        self.end_tokens = frozenset(
+            lit.tokens[-1] for lit in (Lit(end, soft=soft) for end in ends) if lit.tokens
+        )
+        """What the literals that end a turn or a message end with."""
         openers: list[Mark] = []
         if options.calls != "text":
             openers = self._openers(before_calls, section, options)
@@ -236,7 +241,7 @@ class Compiled:
             mark for mark in section if mark.cue in {Cue.END, Cue.HEADER, Cue.CALL_OPEN, Cue.SECTION_CLOSE}
         ]
         stops += [
-            Mark(Cue.IGNORED, layout.closer, 0, len(layout.closer.tokens) - 1, ())
+            Mark(Cue.IGNORED, layout.closer, 0, self._last_token(layout.closer), ())
             for layout in self.layouts
             if layout.closer.core
         ]
@@ -246,6 +251,11 @@ class Compiled:
         }
         for layout in self.layouts:
             layout.link(structure)
+
+    def _last_token(self, closer: Lit) -> int:
+        """The number of the last token of a call's closer that is not the turn's end as well."""
+        own = (n for n, token in enumerate(closer.tokens) if token not in self.end_tokens)
+        return max(own, default=len(closer.tokens) - 1)
 
     def _own(self, mark: Mark) -> bool:
         return mark.cue == Cue.SECTION_OPEN or (not self.section_open and not mark.inner)
@@ -289,8 +299,8 @@ class Compiled:
             if usable and (not self.section_open or options.missing_open):
                 found.append(mark)
             if options.missing_open and self.soft and isinstance(layout, SequenceProgram):
-                for token, core in enumerate(lit.tokens[1:], 1):
-                    if Lit(core, soft=True).strong and len(core) >= MARKER:
+                for token, piece in zip(lit.starts[1:], lit.pieces[1:], strict=True):
+                    if Lit(piece, soft=True).strong and len(piece) >= MARKER:
                         inner = mark._replace(token=token, inner=True, leads=())
                         section.append(inner)
                         found.append(inner)
@@ -327,19 +337,19 @@ def _lead_ins(contents: Iterable[Any], reasoning: Iterable[Any]) -> tuple[str, .
     return tuple(sorted((text for text in texts if text and not text.strip()), key=len, reverse=True))
 
 
-def _opener_leads(contents: Iterable[Any], core: str, *, soft: bool) -> tuple[str, ...]:
+def _opener_leads(contents: Iterable[Any], head: str, *, soft: bool) -> tuple[str, ...]:
     """White space before any of the openers of content that look alike without it."""
     openers = [Lit(content.open, soft=soft) for content in contents]
-    return tuple(dict.fromkeys(lit.lead for lit in openers if lit.core == core and lit.lead))
+    return tuple(dict.fromkeys(lit.lead for lit in openers if lit.head == head and lit.lead))
 
 
 def _tails(openers: Iterable[Lit]) -> dict[str, tuple[str, ...]]:
     """The runs of white space that each opener may end in, the longest first."""
     found: dict[str, set[str]] = {}
     for opener in openers:
-        if len(opener.tokens) == 1 and opener.tail:
-            found.setdefault(opener.core, set()).add(opener.tail)
-    return {core: tuple(sorted(tails, key=len, reverse=True)) for core, tails in found.items()}
+        if len(opener.pieces) == 1 and opener.tail:
+            found.setdefault(opener.head, set()).add(opener.tail)
+    return {head: tuple(sorted(tails, key=len, reverse=True)) for head, tails in found.items()}
 
 
 def _after_calls(spec: Spec) -> list[Any]:

@@ -44,7 +44,9 @@ class ArgumentItems(ItemValues):
         waiting = False
         if end_lit is not None and end_lit.core and at < len(buf):
             status = (
-                end_lit.match(buf, at, 0, final)[0] if nested else self._starts(buf, at, end_lit.core, final)
+                end_lit.match(buf, at, 0, final)[0]
+                if nested or arguments.alike
+                else self._starts(buf, at, end_lit.core, final)
             )
             if status == OK:
                 parser.markup(at)
@@ -52,9 +54,9 @@ class ArgumentItems(ItemValues):
             waiting = status == MORE
         separator = arguments.separator
         if separator.core and frame.count and not self._separated:
-            status = self._starts(buf, at, separator.core, final)
+            status, end, _ = separator.match(buf, at, 0, final)
             if status == OK:
-                parser.markup(at + len(separator.core))
+                parser.markup(end)
                 self._separated = True
                 return OK
             waiting = waiting or status == MORE

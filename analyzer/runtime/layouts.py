@@ -73,6 +73,7 @@ class Arguments:
         "_closers",
         "_closes",
         "after",
+        "alike",
         "by_type",
         "call_follow",
         "codecs",
@@ -117,6 +118,8 @@ class Arguments:
         self._closers: dict[str, tuple[Closer, ...]] = {}
         self.dynamic = False
         """True when the key stands in what closes a value."""
+        self.alike = False
+        """True when what ends the arguments begins as what separates them does."""
         self.by_type = False
         """True when what closes a value depends on its type."""
         self.follow = self.call_follow = Watch(())
@@ -129,6 +132,7 @@ class Arguments:
 
     def _item(self, slot: Any) -> None:
         self.item = steps(slot.item, soft=self.soft)
+        self.alike = bool(self.after.core) and self.separator.core == self.after.core
         if self.item[0][0] == LITERAL:
             self.opener = self.item[0][1]
         self.value_at = next(n for n, step in enumerate(self.item) if step[0] == VALUE)
@@ -180,7 +184,11 @@ class Arguments:
         soft = self.soft
         follow = {self.separator.core, self.opener.core}
         if soft:
-            follow |= set(self.after.tokens) | structure | {lit.core for lit in separators}
+            follow |= (
+                {self.after.tokens[start] for start in self.after.starts}
+                | structure
+                | {lit.core for lit in separators}
+            )
         else:
             follow |= {self.after.core}
         self.follow = Watch(follow - {""})

@@ -1,8 +1,11 @@
 r"""Literals of a format, and the search for them in text that is still coming in.
 
-A *literal* is kept as hard tokens with soft white space between them: `"</function>\n</tool_call>"` is two tokens. White
-space at its two ends (`lead`, `tail`) is apart, because beside a slot it is removed only when exactly present. In strict
-mode a literal is one token, white space and all.
+A *literal* is kept as hard tokens with soft white space between them: `"</function>\n</tool_call>"` is two tokens. So are
+two markers with nothing between them, as in `"</function></tool_call>"`: models write line breaks there that the template
+does not. What the literal's own white space parts are its *pieces*, each of one or more tokens; it takes another piece, and
+not just another token, to make a marker surer than its first token alone. White space at a literal's two ends (`lead`,
+`tail`) is apart, because beside a slot it is removed only when exactly present. In strict mode a literal is one token,
+white space and all.
 
 A `Watch` seeks the first of several tokens. It looks at each character a constant number of times: the caller keeps the
 place from which to go on, and what is held back is shorter than the longest token.
@@ -33,6 +36,13 @@ WHITE: Final = " \t\r\n"
 """What is white space between literals."""
 _white_run = re.compile(r"[ \t\r\n]*").match
 _soft_inside = re.compile(r"(?<=[>\])}|])[ \t\r\n]+|[ \t\r\n]+(?=[<\[{(|])|[ \t\r]*\n[ \t\r\n]*")
+_beside = re.compile(
+    r"""(?:(?<=[\w"'/|｜]>)|(?<=^>)|(?<=[A-Za-z_/]\]))(?=<[\w/!|｜]|\[[A-Za-z_/]+\]|\[?\{|\[$)"""
+)
+"""Between two markers: the end of one (of which only the end may stand in the literal) and the beginning of the next.
+
+What brackets a marker of punctuation holds (`]<]`, `[>[<`) does not matter, and neither does `[{`: no marker ends in it.
+"""
 _marker = re.compile(r"<[^\s<>]|\[[A-Za-z_/]+\]|[|｜]")
 
 
@@ -44,7 +54,7 @@ def white_end(text: str, start: int) -> int:
 class Lit:
     """One literal, compiled."""
 
-    __slots__ = ("core", "lead", "soft", "strong", "tail", "text", "tokens")
+    __slots__ = ("core", "lead", "pieces", "soft", "starts", "strong", "tail", "text", "tokens", "whole")
 
     def __init__(self, text: str, *, soft: bool) -> None:
         self.text = text
@@ -53,13 +63,33 @@ class Lit:
         if soft and body:
             at = text.index(body)
             self.lead, self.tail = text[:at], text[at + len(body) :]
-            self.tokens: tuple[str, ...] = tuple(_soft_inside.split(body))
+            self.pieces: tuple[str, ...] = tuple(_soft_inside.split(body))
         elif soft:
-            self.lead, self.tail, self.tokens = "", text, ()
+            self.lead, self.tail, self.pieces = "", text, ()
         else:
-            self.lead, self.tail, self.tokens = "", "", (text,) if text else ()
+            self.lead, self.tail, self.pieces = "", "", (text,) if text else ()
+        self.whole = body
+        """The literal as it is written, without the white space at its ends."""
+        tokens: list[str] = []
+        starts: list[int] = []
+        for piece in self.pieces:
+            starts.append(len(tokens))
+            tokens += _beside.split(piece) if soft else (piece,)
+        self.tokens = tuple(tokens)
+        self.starts = tuple(starts)
+        """The number of each piece's first token."""
         self.core = self.tokens[0] if self.tokens else ""
         self.strong = bool(_marker.search(text))
+
+    @property
+    def head(self) -> str:
+        """The first piece: what literals that look alike but for their white space have in common."""
+        return self.pieces[0] if self.pieces else ""
+
+    def rest(self, token: int) -> str:
+        """A piece from one of its tokens on."""
+        end = next((start for start in self.starts if start > token), len(self.tokens))
+        return "".join(self.tokens[token:end])
 
     def match(self, text: str, at: int, token: int, final: bool) -> tuple[int, int, int]:
         """Match from token number `token` on at `at`; return (OK | MORE | FAIL, where it stopped, token reached).
@@ -67,6 +97,8 @@ class Lit:
         White space is skipped before each token but the first.
         """
         tokens = self.tokens
+        if not token and text.startswith(self.whole, at):
+            return OK, at + len(self.whole), len(tokens)
         size = len(text)
         while token < len(tokens):
             if token and self.soft:
@@ -110,7 +142,8 @@ class Watch:
         never = re.compile(r"(?!)")
         self._first = re.compile(f"[{re.escape(first)}]").search if first else never.search
         self._full = re.compile("|".join(map(re.escape, self._tokens))).match if first else never.match
-        self._borders = {token: _border(token, self._prefixes) for token in self._tokens}
+        begins = self._prefixes.union(self._tokens)
+        self._borders = {token: _border(token, begins) for token in self._tokens}
         leads = [lead for lead in leads if lead]
         self.lead_prefixes = frozenset(lead[:n] for lead in leads for n in range(1, len(lead) + 1))
         self.longest_lead = max(map(len, leads), default=0)
@@ -187,6 +220,6 @@ class Watch:
         return end
 
 
-def _border(token: str, prefixes: frozenset[str]) -> int:
-    """The length of the longest proper end of `token` with which a token begins."""
-    return next((n for n in range(len(token) - 1, 0, -1) if token[-n:] in prefixes), 0)
+def _border(token: str, begins: frozenset[str]) -> int:
+    """The length of the longest proper end of `token` that is a token or the beginning of one."""
+    return next((n for n in range(len(token) - 1, 0, -1) if token[-n:] in begins), 0)

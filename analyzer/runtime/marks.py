@@ -27,6 +27,7 @@ class Cue(IntEnum):
 
 
 OPENS_CALLS: Final = frozenset({Cue.SECTION_OPEN, Cue.CALL_OPEN})
+CLOSES: Final = frozenset({Cue.REASONING_CLOSE, Cue.CONTENT_CLOSE, Cue.SECTION_CLOSE, Cue.END})
 BARE_LIST: Final = 1
 """The number of the mark that closes a section which an overlay's lone bracket opened."""
 
@@ -55,12 +56,20 @@ class Mode:
     def __init__(self, marks: Iterable[Mark], more_leads: Iterable[str] = ()) -> None:
         self.marks: dict[str, list[Mark]] = {}
         leads = set(more_leads)
+        marks = list(marks)
+        single = {mark.lit.rest(mark.token) for mark in marks}
         for mark in marks:
             token = mark.lit.tokens[mark.token] if mark.lit.tokens else ""
+            if (
+                token not in single
+            ):  # more must stand right behind it: found first, it would hide a shorter one
+                begun = (other for other in single if other.strip() and token.startswith(other))
+                token = max(begun, key=len, default=token)
             if not token.strip() and mark.cue != Cue.SEPARATOR:
                 continue  # white space alone marks nothing
             self.marks.setdefault(token, []).append(mark)
             leads.update(mark.leads)
         for group in self.marks.values():
-            group.sort(key=lambda mark: (mark.cue, -len(mark.lit.text)))  # what says more is tried first
+            # what says more is tried first
+            group.sort(key=lambda mark: (-len(mark.lit.rest(mark.token)), mark.cue, -len(mark.lit.text)))
         self.watch = Watch(self.marks, leads)

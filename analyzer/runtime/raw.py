@@ -168,10 +168,16 @@ class RawValue:
                 return OK, where, after.lead
             waiting = waiting or status == MORE
         if not lit.core and token == arguments.separator.core:
-            status = self._next_item(buf, where + len(token), final)
+            status, end, _ = arguments.separator.match(buf, where, 0, final)
+            if status == OK:
+                status = self._next_item(buf, end, final)
+            if status == FAIL and waiting:
+                status = MORE
             return status, where, arguments.separator.lead
         if token == arguments.opener.core and lit.core and not waiting:
-            status = self._next_declared(parser, buf, where + len(token), final)
+            status, end, _ = arguments.opener.match(buf, where, 0, final)
+            if status == OK:
+                status = self._next_declared(parser, buf, end, final)
             if status == OK:
                 self.call.flag("missing_value_close", self._key)
                 return OK, where, lit.lead or arguments.opener.lead
@@ -246,7 +252,7 @@ class RawValue:
             return MORE
         if status == FAIL and reached == 0:
             return FAIL
-        if len(after.tokens) > 1 and status == OK:
+        if len(after.pieces) > 1 and status == OK:
             return OK
         return self._followed(buf, end, final, self.arguments.call_follow)
 

@@ -79,7 +79,7 @@ class SectionOpening:
                 elif buf[at].isalnum() or buf[at] == "_":
                     return OK
                 continue
-            for token in layout.opener.tokens[:2]:
+            for token in (layout.opener.tokens[start] for start in layout.opener.starts[:2]):
                 if buf.startswith(token, at):
                     return OK
                 if not final and len(buf) - at < len(token) and token.startswith(buf[at:]):
@@ -313,7 +313,7 @@ class SectionState(ReadingState):
             self._scan = where
             return False
         self.markup(end)
-        if status != OK:
+        if status != OK and not self.ends_behind(lit, end, reached, final):
             self._problem("missing_close", lit.tokens[reached])
         self._section = False
         self._mode = self._home

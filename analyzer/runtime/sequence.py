@@ -53,7 +53,7 @@ class SequenceCall(Call):
             self._scan = self.cur
             self.lit_token = 0
         opener = program.opener
-        if len(opener.tokens) > 1 and not self.token and opener.strong:
+        if len(opener.pieces) > 1 and not self.token and opener.strong:
             return OK
         return self._look_at_name(parser, final)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.runtime.events import ArgumentsDelta, Event, Markup, Problem, ReasoningDelta, TextDelta
+from analyzer.runtime.literals import white_end
 from analyzer.runtime.problems import KINDS
 from analyzer.runtime.steps import DONE
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from analyzer.runtime.call import Call
     from analyzer.runtime.coerce import CompiledTools
     from analyzer.runtime.compile import Compiled
+    from analyzer.runtime.literals import Lit
     from analyzer.runtime.marks import Mark
     from analyzer.runtime.options import Options
     from analyzer.runtime.record import Record
@@ -256,6 +258,18 @@ class State:
     def commit(self, call: Call, at: int) -> None:
         """The call's name is known: report its start, up to `at` in the model's text."""
         raise NotImplementedError
+
+    def ends_behind(self, lit: Lit, at: int, reached: int, final: bool) -> bool:
+        """Whether the text ends here inside `lit`, between two of its markers, and no more is missing than the turn's end.
+
+        Servers take the end of the turn off, also where the template writes it in one with what it stands behind.
+        """
+        return (
+            final
+            and reached > 0
+            and self.compiled.end_tokens.issuperset(lit.tokens[reached:])
+            and white_end(self.buf, at) == len(self.buf)
+        )
 
     def put_arguments(self, text: str, start: int, end: int) -> None:
         """Report arguments that stand from `start` to `end` in the model's text."""

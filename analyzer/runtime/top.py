@@ -8,7 +8,7 @@ from typing import Any
 from analyzer.runtime.entering import EnteringState
 from analyzer.runtime.events import Markup, ReasoningDelta, TextDelta
 from analyzer.runtime.literals import FAIL, MORE, OK, WHITE_CAP, white_end
-from analyzer.runtime.marks import OPENS_CALLS, Cue, Mark, Mode
+from analyzer.runtime.marks import CLOSES, OPENS_CALLS, Cue, Mark, Mode
 from analyzer.runtime.state import OVER, REASONING, TEXT
 
 
@@ -168,7 +168,9 @@ class TopState(EnteringState):
             if attempts:
                 other = True
                 continue
-            status, end, _ = mark.lit.match(self.buf, where, mark.token, final)
+            status, end, reached = mark.lit.match(self.buf, where, mark.token, final)
+            if mark.cue in CLOSES and status == FAIL and self.ends_behind(mark.lit, end, reached, final):
+                status = OK
             if status == MORE:
                 self._text(self._lead_before(where, mark.leads) if not self._at_start else self.pos)
                 self._scan = where
@@ -195,8 +197,8 @@ class TopState(EnteringState):
 
     def _closes_more(self, mark: Mark, where: int) -> bool:
         """Whether what closes reasoning closes content as well, or ends the closer of the calls that stand before it."""
-        core = mark.lit.core
-        if self._index >= 0 and where == self.pos and self.compiled.section[1].text.rstrip().endswith(core):
+        head = mark.lit.head
+        if self._index >= 0 and where == self.pos and self.compiled.section[1].text.rstrip().endswith(head):
             return True
         marks = self.compiled.text.marks.get(mark.lit.tokens[mark.token], ())
         return any(other.cue == Cue.CONTENT_CLOSE for other in marks)
@@ -255,7 +257,7 @@ class TopState(EnteringState):
             self._at_start = True
             self._lead_in = self.compiled.lead_ins
             if not mark.lit.tail:  # a closer that opens content as well
-                self._lead_in = self.compiled.opener_tails.get(mark.lit.core, ()) + self._lead_in
+                self._lead_in = self.compiled.opener_tails.get(mark.lit.head, ()) + self._lead_in
         elif cue == Cue.EMPTY:
             if self._home == REASONING:
                 if not (self._at_start and where == self.pos):
@@ -272,8 +274,8 @@ class TopState(EnteringState):
             self._wrapped = mark.number
             self.tail = mark.lit.tail
             self._at_start = True
-            tails = self.compiled.opener_tails.get(mark.lit.core, ())
-            if len(tails) > 1 and len(mark.lit.tokens) == 1:
+            tails = self.compiled.opener_tails.get(mark.lit.head, ())
+            if len(tails) > 1 and len(mark.lit.pieces) == 1:
                 self.tail, self._lead_in = "", tails
         elif cue == Cue.CONTENT_CLOSE:
             if self.compiled.content[mark.number].open.strip() and self._wrapped < 0:

@@ -220,10 +220,9 @@ class ItemValues:
                 parser.put_arguments("[]" if kind == "array" else "{}", parser.offset, parser.offset)
                 return OK
             return FAIL
-        status = self._starts(buf, at, arguments.opener.core, final)
+        status, begin, _ = arguments.opener.match(buf, at, 0, final)
         if status != OK:
             return status
-        begin = at + len(arguments.opener.core)
         status, where = slot(buf, begin, begin, arguments.key_watch[1], final, name=False)
         if status != OK:
             return status
