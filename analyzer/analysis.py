@@ -20,7 +20,7 @@ from analyzer.errors import TemplateError
 from analyzer.infer.inference import Inference, infer
 from analyzer.infer.reasoning_tags import tag_pairs
 from analyzer.infer.unshown import unshown
-from analyzer.render import Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker, submit
+from analyzer.render import STOPPED, Outcome, Renderer, RenderFailure, RenderRequest, RenderWorker, submit
 from analyzer.render.facts import TemplateFacts, template_facts
 from analyzer.render.turns import in_turns
 from analyzer.spec.document import to_data
@@ -42,9 +42,6 @@ VERDICTS: Final[Mapping[str, str]] = {
     "unverified": "nothing was verified, on request",
 }
 """What each verdict means."""
-
-STOPPED: Final = frozenset({"timeout", "memory", "output", "crash"})
-"""The kinds of failure that say nothing about a conversation: the render was stopped."""
 
 DESCRIPTIONS: Final = frozenset({"D1", "D2", "D3"})
 """The comparisons that read calls from a description; what they find is no refusal."""

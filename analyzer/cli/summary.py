@@ -9,11 +9,11 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.analysis import DESCRIPTIONS, STOPPED, VERDICTS, Analysis
+from analyzer.analysis import DESCRIPTIONS, VERDICTS, Analysis
 from analyzer.cli.output import visible
 from analyzer.cli.paint import STYLES, VERDICT_STYLES, heading, indented, legend, literal, put, row
 from analyzer.cli.specimen import Specimen
-from analyzer.render import FAILURE_KINDS
+from analyzer.render import FAILURE_KINDS, STOPPED
 from analyzer.report.facts import facts as facts_in_words
 from analyzer.spec.model import Spec
 

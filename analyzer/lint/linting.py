@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from analyzer.analysis import STOPPED, Analysis, analyze
+from analyzer.analysis import Analysis, analyze
 from analyzer.lint.asking import NEEDLE, RESULT, TURN, USER, Asker, conversation
 from analyzer.lint.defects import from_defects
 from analyzer.lint.findings import Finding, finding
 from analyzer.lint.openness import from_format
 from analyzer.lint.probes import run
-from analyzer.render import Renderer, RenderFailure, RenderWorker
+from analyzer.render import STOPPED, Renderer, RenderFailure, RenderWorker
 from analyzer.render.environment import FIXED_NOW
 from analyzer.spec.model import ContentSegment, Scalar, Spec, Turn
 from analyzer.template import Template

@@ -9,6 +9,7 @@ from analyzer.render.messages import as_transformers
 from analyzer.render.outcome import (
     FAILURE_KINDS,
     STANDARD_VARIABLES,
+    STOPPED,
     FailureKind,
     Outcome,
     Rendered,
@@ -30,6 +31,7 @@ __all__ = [
     "DEFAULT_LIMITS",
     "FAILURE_KINDS",
     "STANDARD_VARIABLES",
+    "STOPPED",
     "FailureKind",
     "Fetch",
     "InProcessRenderer",

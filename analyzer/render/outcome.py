@@ -28,6 +28,9 @@ FailureKind: TypeAlias = Literal[
 
 FAILURE_KINDS: Final[frozenset[str]] = frozenset(get_args(FailureKind))
 
+STOPPED: Final[frozenset[str]] = frozenset({"timeout", "memory", "output", "crash"})
+"""The kinds of failure that say nothing about a conversation: the render was stopped."""
+
 STANDARD_VARIABLES: Final[tuple[str, ...]] = ("messages", "tools", "documents", "add_generation_prompt")
 """The variables that every template is given, set or not."""
 

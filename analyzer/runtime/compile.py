@@ -10,6 +10,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from analyzer.runtime.layouts import JsonProgram, Program, SequenceProgram, compile_layout, link_forks
+from analyzer.runtime.leads import (
+    closing_leads,
+    lead_ins,
+    leads_with,
+    opener_leads,
+    opener_tails,
+    white_closes,
+)
 from analyzer.runtime.literals import MARKER, Lit
 from analyzer.runtime.marks import BARE_LIST, Cue, Mark, Mode
 
@@ -135,22 +143,22 @@ class Compiled:
     ) -> None:
         soft = self.soft
         contents = self.content
-        before_calls = _leads(contents, {"any", "beside_calls"})
-        before_end = _leads(contents, {"any", "alone"})
+        before_calls = closing_leads(contents, {"any", "beside_calls"})
+        before_end = closing_leads(contents, {"any", "alone"})
         section_open, section_close = (lit.text for lit in self.section)
         if section_open and not section_open.strip():
-            before_calls = _with(before_calls, section_open)
+            before_calls = leads_with(before_calls, section_open)
         self.between = tuple(
             (lit.text, overlay) for lit, overlay in self.separators if lit.text and not self.array
         )
         if section_close and not section_close.strip():
             self.between += ((section_close, ""),)
         after = _after_calls(spec)
-        self.lead_ins = _lead_ins(
+        self.lead_ins = lead_ins(
             [c for c in contents if not (c in after and c.when == "beside_calls")], reasoning
         )
-        self.lead_ins_after = _lead_ins([c for c in after if c.when != "alone"], ())
-        self.opener_tails = _tails(Lit(c.open, soft=soft) for c in contents)
+        self.lead_ins_after = lead_ins([c for c in after if c.when != "alone"], ())
+        self.opener_tails = opener_tails(Lit(c.open, soft=soft) for c in contents)
         """The white space behind openers of content that are one literal but for it, by their first token."""
         tails = {tail for group in self.opener_tails.values() for tail in group}
         self.all_tails = tuple(sorted(tails, key=len, reverse=True))
@@ -174,9 +182,9 @@ class Compiled:
             ends.setdefault(literal, True)
         for literal, stop in ends.items():
             lit = Lit(literal, soft=soft)
-            mark = Mark(Cue.END, lit, 0, 0, _with(before_end, lit.lead), stop)
+            mark = Mark(Cue.END, lit, 0, 0, leads_with(before_end, lit.lead), stop)
             text.append(mark)
-            inside.append(mark._replace(leads=_with((), lit.lead)))
+            inside.append(mark._replace(leads=leads_with((), lit.lead)))
             section.append(mark)
         mark = Mark(Cue.HEADER, self.header, 0, 0, ())
         if spec.turn.header and self.header.strong:
@@ -189,23 +197,25 @@ class Compiled:
         closes = []
         for number, (segment, (opener, closer)) in enumerate(zip(reasoning, self.reasoning, strict=True)):
             overlay = added.get(id(segment), "")
-            text.append(Mark(Cue.REASONING_OPEN, opener, number, 0, _with((), opener.lead), overlay=overlay))
+            text.append(
+                Mark(Cue.REASONING_OPEN, opener, number, 0, leads_with((), opener.lead), overlay=overlay)
+            )
             section.append(Mark(Cue.REASONING_OPEN, opener, number, 0, ()))
             inside.append(Mark(Cue.REASONING_OPEN, opener, number, 0, ()))
             if closer.core:
-                closes.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, _with((), closer.lead)))
+                closes.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, leads_with((), closer.lead)))
                 if all(segment.open.strip() != closer.text.strip() for segment in contents):
                     text.append(Mark(Cue.REASONING_CLOSE, closer, number, 0, ()))
             if segment.empty.strip() and not (soft and segment.empty.startswith(segment.open or "\0")):
                 text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
         for number, segment in enumerate(contents):
             opener, closer = Lit(segment.open, soft=soft), Lit(segment.close, soft=soft)
-            leads = _opener_leads(contents, opener.head, soft=soft)
+            leads = opener_leads(contents, opener.head, soft=soft)
             mark = Mark(Cue.CONTENT_OPEN, opener, number, 0, leads, overlay=added.get(id(segment), ""))
             for table in (text, section):
                 table.append(mark)
             if segment.close.strip():
-                text.append(Mark(Cue.CONTENT_CLOSE, closer, number, 0, _with((), closer.lead)))
+                text.append(Mark(Cue.CONTENT_CLOSE, closer, number, 0, leads_with((), closer.lead)))
             if segment.empty.strip() and segment.empty not in {segment.open, segment.close}:
                 text.append(Mark(Cue.EMPTY, Lit(segment.empty, soft=soft), number, 0, ()))
         self.end_tokens = frozenset(
@@ -220,8 +230,8 @@ class Compiled:
             inside += [mark for mark in openers if mark.lit.strong and self._own(mark)]
             if self.section[1].core:
                 text.append(Mark(Cue.SECTION_CLOSE, self.section[1], 0, 0, ()))
-        self.closes_alone = _white_closes(c for c in contents if c.when != "beside_calls")
-        self.closes_beside = _white_closes(c for c in after if c.when != "alone")
+        self.closes_alone = white_closes(c for c in contents if c.when != "beside_calls")
+        self.closes_beside = white_closes(c for c in after if c.when != "alone")
         self.text = Mode(text, self.closes_alone + self.closes_beside)
         self.reasoning_modes = [
             Mode([close for close in closes if close.number == number]
@@ -283,7 +293,7 @@ class Compiled:
 
     def _openers(self, leads: tuple[str, ...], section: list[Mark], options: Options) -> list[Mark]:
         found = [
-            Mark(Cue.SECTION_OPEN, lit, 0, 0, _with(leads, lit.lead))
+            Mark(Cue.SECTION_OPEN, lit, 0, 0, leads_with(leads, lit.lead))
             for lit in self.section_open
             if len(lit.core) >= MARKER or lit.strong
         ]
@@ -293,7 +303,7 @@ class Compiled:
                 if isinstance(layout, JsonProgram):
                     section.append(Mark(Cue.CALL_OPEN, Lit("{", soft=True), number, 0, ()))
                 continue
-            mark = Mark(Cue.CALL_OPEN, lit, number, 0, _with(leads, lit.lead))
+            mark = Mark(Cue.CALL_OPEN, lit, number, 0, leads_with(leads, lit.lead))
             section.append(mark)
             usable = lit.strong or len(lit.core) >= MARKER
             if usable and (not self.section_open or options.missing_open):
@@ -330,39 +340,11 @@ def _without_brackets(opener: str, closer: str) -> tuple[str, str]:
     return opener, closer
 
 
-def _lead_ins(contents: Iterable[Any], reasoning: Iterable[Any]) -> tuple[str, ...]:
-    """White space that opens a text, or stands for a segment that is not there."""
-    texts = {text for segment in contents for text in (segment.open, segment.empty)}
-    texts |= {segment.empty for segment in reasoning}
-    return tuple(sorted((text for text in texts if text and not text.strip()), key=len, reverse=True))
-
-
-def _opener_leads(contents: Iterable[Any], head: str, *, soft: bool) -> tuple[str, ...]:
-    """White space before any of the openers of content that look alike without it."""
-    openers = [Lit(content.open, soft=soft) for content in contents]
-    return tuple(dict.fromkeys(lit.lead for lit in openers if lit.head == head and lit.lead))
-
-
-def _tails(openers: Iterable[Lit]) -> dict[str, tuple[str, ...]]:
-    """The runs of white space that each opener may end in, the longest first."""
-    found: dict[str, set[str]] = {}
-    for opener in openers:
-        if len(opener.pieces) == 1 and opener.tail:
-            found.setdefault(opener.head, set()).add(opener.tail)
-    return {head: tuple(sorted(tails, key=len, reverse=True)) for head, tails in found.items()}
-
-
 def _after_calls(spec: Spec) -> list[Any]:
     """The content segments that the template writes behind the calls."""
     segments = spec.turn.segments
     at = next((n for n, segment in enumerate(segments) if segment.kind == "calls"), len(segments))
     return [segment for segment in segments[at:] if segment.kind == "content"]
-
-
-def _white_closes(contents: Iterable[Any]) -> tuple[str, ...]:
-    """White space that closes content which nothing else ends: at the end of the text it is no content."""
-    found = {c.close for c in contents if c.end is None and c.close and not c.close.strip()}
-    return tuple(sorted(found, key=len, reverse=True))
 
 
 def _emptied(segment: Any, number: int, *, soft: bool) -> list[Mark]:
@@ -371,15 +353,6 @@ def _emptied(segment: Any, number: int, *, soft: bool) -> list[Mark]:
     if soft or not segment.open or not empty.startswith(segment.open):
         return []
     return [Mark(Cue.EMPTY, Lit(empty[len(segment.open) :], soft=soft), number, 0, ())]
-
-
-def _leads(contents: Iterable[Any], when: set[str]) -> tuple[str, ...]:
-    return tuple({c.close for c in contents if c.when in when and c.close and not c.close.strip()})
-
-
-def _with(leads: tuple[str, ...], own: str) -> tuple[str, ...]:
-    found = {lead + own for lead in leads} | ({own} if own else set())
-    return tuple(sorted(found, key=len, reverse=True))
 
 
 class _Tables:

@@ -17,38 +17,17 @@ segments may come in any order and number, `segments` lists them in the order in
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, StrictBool, field_validator, model_validator
+from pydantic import Field, StrictBool, field_validator, model_validator
 
+from analyzer.spec.figures import Count, Hash
 from analyzer.spec.parts import Frozen, JsonType, Part, ResultPart
 
 FORMAT_VERSION: Literal[1] = 1
 """The version of the spec format that this package reads and writes."""
 
 Scalar: TypeAlias = bool | int | float | str | None
-
-_HASH: Final = "^([0-9a-fA-F]{64})?$"
-
-
-def _counted(number: int) -> int:
-    if number < 0:
-        raise ValueError(f"found {number}, expected a count: 0 or more")
-    return number
-
-
-def _hashed(text: str) -> str:
-    if not re.fullmatch(_HASH, text):
-        raise ValueError(
-            f"found {len(text)} characters, expected a sha256 of 64 hexadecimal digits, or nothing"
-        )
-    return text
-
-
-# The sentences of pydantic's own constraints are none that this package's errors could tell.
-Count: TypeAlias = Annotated[int, AfterValidator(_counted), Field(json_schema_extra={"minimum": 0})]
-Hash: TypeAlias = Annotated[str, AfterValidator(_hashed), Field(json_schema_extra={"pattern": _HASH})]
 
 
 class TemplateRef(Frozen):

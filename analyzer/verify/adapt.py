@@ -58,6 +58,11 @@ class Adapted:
     as_text: bool = False
     """Whether arguments are given as JSON text."""
 
+    @property
+    def size(self) -> int:
+        """How long the conversation is, with the turn, in characters of JSON."""
+        return len(json.dumps([*self.before, self.turn]))
+
     def after(self) -> list[dict[str, Any]]:
         """What follows in mid-conversation: the results of the calls, or another user message."""
         if not self.reply.calls:

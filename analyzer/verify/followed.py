@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -30,7 +29,7 @@ def followed_defects(
         found = _of_kind(kind, middles)
         if not found:
             continue
-        trip = min(found, key=lambda one: len(json.dumps(one.adapted.turn)))
+        trip = min(found, key=lambda one: one.adapted.size)
         for smaller in _smaller(trip, adapter, stage, traveller):
             if _of_kind(kind, check_middles(spec, adapter, stage, traveller, [smaller])):
                 trip = smaller

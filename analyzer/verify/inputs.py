@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from analyzer.chat import Message, Tool
-from analyzer.render import Outcome, Rendered, RenderFailure, RenderRequest
+from analyzer.render import STOPPED, Outcome, Rendered, RenderFailure, RenderRequest
 from analyzer.spec.model import Defect, Spec
 from analyzer.verify.adapt import ABSENT, Adapted, Adapter, Setting, settings_of
 from analyzer.verify.cases import Call, Case, Reply
@@ -221,7 +221,7 @@ def _claimed(probe: _Probe, found: InputFindings, name: str, word: str) -> None:
     left = "It" if whole else "The user's message beside it"
     how = "The template raises an exception." if text is None else f"{left} is left out of the render."
     outcome = probe.outcomes[name]
-    if isinstance(outcome, RenderFailure) and outcome.kind in ("timeout", "memory", "output", "crash"):
+    if isinstance(outcome, RenderFailure) and outcome.kind in STOPPED:
         how = "Its render has to be stopped."
     found.defects.append(Defect(kind=kind, message=how, witness=probe.witness(name)))
 

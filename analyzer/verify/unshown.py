@@ -6,9 +6,8 @@ does (else the spec must say more), that the prompts are the template's own, and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from analyzer.chat import Message
 from analyzer.observe.lexemes import common_suffix
@@ -27,9 +26,9 @@ from analyzer.verify.samples import cases
 from analyzer.verify.shapes import declare_less
 from analyzer.verify.trips import NoTrip, Stage, TemplateText, Traveller, Trip, render_trips
 from analyzer.verify.verdict import Verdict
+from analyzer.verify.witnesses import prompt_witness
 
 _KIND: Final = "turn_not_in_history"
-_SHOWN: Final = 600
 _FAILURES: Final = 8
 _UNPROVEN: Final = "turn.segments: no render shows what the model writes behind the generation prompt"
 
@@ -144,9 +143,10 @@ def _defects(trips: Sequence[Trip]) -> Iterator[Defect]:
     """With the smallest conversation that has a turn in it, and what the template writes of it and as its prompt."""
     if not trips:
         return
+    smallest = min(trips, key=_size)
     kinds = [_KIND] if any(map(_is_written, trips)) else [_KIND, "content_lost"]
     for kind in kinds:
-        yield Defect(kind=kind, message=KINDS[kind], witness=_witness(min(trips, key=_size)))
+        yield Defect(kind=kind, message=KINDS[kind], witness=prompt_witness(smallest, smallest.full))
 
 
 def _other_settings(spec: Spec, adapter: Adapter, stage: Stage, trips: Sequence[Trip]) -> Iterator[Defect]:
@@ -163,21 +163,11 @@ def _other_settings(spec: Spec, adapter: Adapter, stage: Stage, trips: Sequence[
     ]
     if found:
         labels = [trip.adapted.setting.label for trip in found]
-        witness = {**_witness(found[0]), "variables": dict(found[0].adapted.setting.variables)}
-        yield Defect(kind=OTHER_FORMATS, message=varies(labels), witness={**witness, "settings": labels})
-
-
-def _witness(trip: Trip) -> dict[str, Any]:
-    adapted, before = trip.adapted, trip.before
-    return {
-        "messages": [*adapted.before, adapted.turn],
-        "prompt": before.prompt_text or (before.prompt or "")[-_SHOWN:],
-        "render": trip.full[-_SHOWN:],
-        "proof": "render",
-    }
+        witness = {**prompt_witness(found[0], found[0].full), "settings": labels}
+        yield Defect(kind=OTHER_FORMATS, message=varies(labels), witness=witness)
 
 
 def _size(trip: Trip) -> tuple[bool, int]:
     """What is said in one line comes first."""
     said = trip.adapted.reply.content or ""
-    return "\n" in said, len(json.dumps([*trip.adapted.before, trip.adapted.turn]))
+    return "\n" in said, trip.adapted.size

@@ -101,21 +101,19 @@ def odd_prompt(made: Construction, trips: Sequence[Trip]) -> Defect:
     """The defect of a template whose generation prompt says what no turn of the history begins with: the smallest turn shows it."""
     prompt = made.trip.before.prompt_text
     alike = [one for one in trips if prompt is not None and one.before.prompt_text == prompt]
-    trip = min([made.trip, *alike], key=_length)
+    trip = min([made.trip, *alike], key=lambda one: one.adapted.size)
     return _prompted("prompt_not_in_history", trip, trip.written)
 
 
 def respaced_prompt(trips: Sequence[Trip]) -> Defect:
     """The defect of a template whose generation prompt spaces the beginning of a turn otherwise than history does."""
-    trip = min(trips, key=_length)
+    trip = min(trips, key=lambda one: one.adapted.size)
     return _prompted("indentation_leaks", trip, trip.full.removeprefix(trip.before.bare or ""))
 
 
 def respaced_turn(found: Sequence[tuple[Witness, Junction]]) -> Defect:
     """The defect of a template that writes other white space between two literals in some turns than in others."""
-    one, junction = min(
-        found, key=lambda item: len(json.dumps([*item[0].adapted.before, item[0].adapted.turn]))
-    )
+    one, junction = min(found, key=lambda item: item[0].adapted.size)
     witness: dict[str, Any] = {"messages": [*one.adapted.before, one.adapted.turn]}
     if one.adapted.setting.variables:
         witness["variables"] = dict(one.adapted.setting.variables)
@@ -126,21 +124,18 @@ def respaced_turn(found: Sequence[tuple[Witness, Junction]]) -> Defect:
     )
 
 
-def _length(trip: Trip) -> int:
-    return len(json.dumps([*trip.adapted.before, trip.adapted.turn]))
-
-
 def _prompted(kind: str, trip: Trip, render: str) -> Defect:
+    return Defect(kind=kind, message=KINDS[kind], witness=prompt_witness(trip, render))
+
+
+def prompt_witness(trip: Trip, render: str) -> dict[str, Any]:
+    """A conversation with what the template writes of its turn, and as the prompt for one."""
     adapted, before = trip.adapted, trip.before
     witness: dict[str, Any] = {"messages": [*adapted.before, adapted.turn]}
     if adapted.setting.variables:
         witness["variables"] = dict(adapted.setting.variables)
     prompt = before.prompt_text or (before.prompt or "")[-_SHOWN:]
-    return Defect(
-        kind=kind,
-        message=KINDS[kind],
-        witness={**witness, "prompt": prompt, "render": render[-_SHOWN:], "proof": "render"},
-    )
+    return {**witness, "prompt": prompt, "render": render[-_SHOWN:], "proof": "render"}
 
 
 def _witness(kind: str, one: Judgement) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from click.testing import CliRunner, Result
@@ -35,3 +36,9 @@ def spec_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     assert 0 == result.exit_code, result.output
     return file
+
+
+def data(result: Result, code: int = 0) -> Any:
+    """The JSON that a command printed."""
+    assert code == result.exit_code, result.output
+    return json.loads(result.stdout)

@@ -3,15 +3,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import Result
 
 from analyzer.agent import OFFER
 from analyzer.cli.app import COMMANDS
 from analyzer.spec import load_spec
-from tests.cli.conftest import TEMPLATE, Invoke
+from tests.cli.conftest import TEMPLATE, Invoke, data
 
 REPLY = (
     "<think>\nParis, so.\n</think>\n\nLet me see.\n<tool_call>\n"
@@ -31,12 +29,6 @@ TOOLS = [
     }
 ]
 MESSAGES = [{"role": "user", "content": "Hello?"}]
-
-
-def data(result: Result, code: int = 0) -> Any:
-    """The JSON that a command printed."""
-    assert code == result.exit_code, result.output
-    return json.loads(result.stdout)
 
 
 @pytest.fixture

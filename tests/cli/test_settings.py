@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import Result
 
-from tests.cli.conftest import TEMPLATE, Invoke
-
-
-def data(result: Result, code: int = 0) -> Any:
-    """The JSON that a command printed."""
-    assert code == result.exit_code, result.output
-    return json.loads(result.stdout)
-
+from tests.cli.conftest import TEMPLATE, Invoke, data
 
 VARIES = TEMPLATE.parent / "format_by_variable.jinja"
 
